@@ -1,0 +1,80 @@
+# A room is a folder under src/, a namespace and a library; it uses only the rooms that it declares.
+#
+#   fairlead_room(kube USES http object LIBS dep::zlib)
+#
+# x.cc and x.h are the room, x_test.cc its tests (one binary a room, `kube_test`), x_fuzz.cc its fuzz targets (one binary
+# each, corpus in tests/corpus/x). A file that includes a room that its own room does not declare fails the build.
+#
+# Heavy headers are precompiled once, for all rooms that want them: HEAVY asio (http and what waits on descriptors).
+include(GoogleTest)
+
+set(FAIRLEAD_LIGHT_HEADERS <algorithm> <charconv> <chrono> <deque> <expected> <functional> <map> <memory> <optional>
+                           <string> <string_view> <variant> <vector> <fmt/format.h>)
+set(FAIRLEAD_ASIO_HEADERS <boost/asio.hpp> <boost/asio/ssl.hpp>)
+
+function(fairlead_precompiled name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;LIBS" ${ARGN})
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch/${name}.cc CONTENT "")
+  add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/pch/${name}.cc)
+  target_link_libraries(${name} PRIVATE dep::fmt ${ARG_LIBS})
+  target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
+endfunction()
+
+function(fairlead_room name)
+  cmake_parse_arguments(ARG "" "" "USES;LIBS;HEAVY" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  file(GLOB headers CONFIGURE_DEPENDS *.h)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  set(fuzzers ${sources})
+  list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+
+  set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${name}.includes)
+  add_custom_command(
+    OUTPUT ${stamp}
+    COMMAND ${CMAKE_COMMAND} -D "ROOM=${name}" -D "USES=${ARG_USES}" -D "FOLDER=${CMAKE_CURRENT_SOURCE_DIR}"
+            -D "SRC=${CMAKE_SOURCE_DIR}/src" -P ${CMAKE_SOURCE_DIR}/cmake/CheckIncludes.cmake
+    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+    DEPENDS ${sources} ${headers} ${tests} ${fuzzers} ${CMAKE_SOURCE_DIR}/cmake/CheckIncludes.cmake
+    COMMENT "Includes of room ${name}"
+    VERBATIM)
+
+  add_library(${name} STATIC ${sources} ${stamp})
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(${name} PUBLIC ${ARG_USES} dep::fmt PRIVATE ${ARG_LIBS})
+  if(ARG_HEAVY)
+    target_precompile_headers(${name} REUSE_FROM pch_${ARG_HEAVY})
+  else()
+    target_precompile_headers(${name} REUSE_FROM pch_light)
+  endif()
+
+  if(tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE ${name} dep::gtest_main dep::rapidcheck ${ARG_LIBS})
+    target_compile_definitions(${name}_test PRIVATE FAIRLEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    target_precompile_headers(${name}_test REUSE_FROM pch_test)
+    gtest_discover_tests(${name}_test TEST_PREFIX ${name}. PROPERTIES LABELS quick TIMEOUT 120
+                         DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+  endif()
+  foreach(fuzzer ${fuzzers})
+    fairlead_fuzzer(${name} ${fuzzer} ${ARG_LIBS})
+  endforeach()
+endfunction()
+
+# With libFuzzer it explores; in every other build it replays the corpus, as a test.
+function(fairlead_fuzzer room source)
+  get_filename_component(target ${source} NAME_WE)
+  string(REPLACE "_fuzz" "" corpus ${target})
+  add_executable(${target} ${source})
+  target_link_libraries(${target} PRIVATE ${room} ${ARGN})
+  target_precompile_headers(${target} REUSE_FROM pch_light)
+  if(FAIRLEAD_FUZZ)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/replay_corpus.cc)
+    add_test(NAME fuzz.${corpus} COMMAND ${target} ${CMAKE_SOURCE_DIR}/tests/corpus/${corpus})
+    set_tests_properties(fuzz.${corpus} PROPERTIES LABELS quick TIMEOUT 120)
+  endif()
+endfunction()

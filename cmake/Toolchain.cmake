@@ -1,0 +1,36 @@
+# How everything is compiled and linked.
+option(FAIRLEAD_FUZZ "Build the fuzz targets with libFuzzer" OFF)
+set(FAIRLEAD_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=")
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+
+add_compile_options(
+  -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi -Wold-style-cast
+  -Wimplicit-fallthrough -Wunused -Wno-missing-designated-field-initializers -Wno-missing-field-initializers
+  -fdiagnostics-color "SHELL:-Xclang -fno-pch-timestamp" -fvisibility=hidden)
+# Debug information enough for stack traces; whole type information makes every build twice as slow.
+string(REPLACE "-g" "-g1" CMAKE_CXX_FLAGS_DEBUG "${CMAKE_CXX_FLAGS_DEBUG}")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG -ffunction-sections -fdata-sections")
+
+add_link_options(-fuse-ld=lld-19)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_link_options(-static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--strip-all -Wl,-z,relro,-z,now)
+endif()
+
+if(FAIRLEAD_SANITIZE)
+  add_compile_options(-fsanitize=${FAIRLEAD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  add_link_options(-fsanitize=${FAIRLEAD_SANITIZE})
+endif()
+if(FAIRLEAD_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  # Precompiled headers can only be cached when ccache may trust their defines and times.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+                                  ${CCACHE})
+endif()

@@ -1,0 +1,138 @@
+// Reading JSON: RapidJSON's SAX reader (fast, iterative, strict about UTF-8) drives a small builder that enforces our
+// limits and refuses repeated keys.
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/json.h"
+
+namespace fairlead {
+namespace {
+
+class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
+ public:
+  explicit Builder(size_t max_depth) : max_depth_(max_depth) {}
+
+  bool Null() { return add(Json()); }
+  bool Bool(bool value) { return add(Json(value)); }
+  bool Int(int value) { return add(Json(value)); }
+  bool Uint(unsigned value) { return add(Json(int64_t{value})); }
+  bool Int64(int64_t value) { return add(Json(value)); }
+  bool Uint64(uint64_t value) { return add(Json(value)); }
+  bool Double(double value) { return add(Json(value)); }
+  bool String(const char* text, rapidjson::SizeType size, bool) { return add(Json(std::string(text, size))); }
+
+  bool StartObject() { return open(Json(Json::Object())); }
+  bool StartArray() { return open(Json(Json::Array())); }
+  bool Key(const char* text, rapidjson::SizeType size, bool) {
+    open_.back().key.assign(text, size);
+    return true;
+  }
+  bool EndArray(rapidjson::SizeType) { return close(); }
+  bool EndObject(rapidjson::SizeType) {
+    if (const std::string* twice = repeated_key(*open_.back().value.if_object())) {
+      problem_ = fmt::format("key \"{}\" comes twice in one object", *twice);
+      return false;
+    }
+    return close();
+  }
+
+  Json take() { return std::move(result_); }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  // An object or array that has been opened and not closed yet, with the key that the next value will have.
+  struct Open {
+    Json value;
+    std::string key;
+  };
+
+  bool add(Json value) {
+    if (open_.empty()) {
+      result_ = std::move(value);
+    } else if (Open& parent = open_.back(); Json::Array* array = parent.value.if_array()) {
+      array->push_back(std::move(value));
+    } else {
+      parent.value.if_object()->append(std::move(parent.key), std::move(value));
+    }
+    return true;
+  }
+
+  bool open(Json value) {
+    if (open_.size() >= max_depth_) {
+      problem_ = fmt::format("nested deeper than {} levels", max_depth_);
+      return false;
+    }
+    open_.push_back({std::move(value), {}});
+    return true;
+  }
+
+  bool close() {
+    Json value = std::move(open_.back().value);
+    open_.pop_back();
+    return add(std::move(value));
+  }
+
+  static const std::string* repeated_key(const Json::Object& object) {
+    constexpr size_t kFew = 16;
+    if (object.size() <= kFew) {
+      for (auto member = object.begin(); member != object.end(); ++member)
+        for (auto earlier = object.begin(); earlier != member; ++earlier)
+          if (earlier->key == member->key) return &member->key;
+      return nullptr;
+    }
+    std::unordered_set<std::string_view> seen;
+    for (const Json::Member& member : object)
+      if (!seen.insert(member.key).second) return &member.key;
+    return nullptr;
+  }
+
+  size_t max_depth_;
+  std::vector<Open> open_;
+  Json result_;
+  std::string problem_;
+};
+
+Error error_at(std::string_view text, size_t offset, std::string_view problem) {
+  std::string_view before = text.substr(0, std::min(offset, text.size()));
+  size_t line = 1 + size_t(std::ranges::count(before, '\n'));
+  size_t column = before.size() - (before.rfind('\n') + 1) + 1;
+  return Error(ErrorKind::invalid, fmt::format("not valid JSON: {} (line {}, column {})", problem, line, column));
+}
+
+std::string_view describe(rapidjson::ParseErrorCode code) {
+  switch (code) {
+    case rapidjson::kParseErrorDocumentEmpty: return "there is nothing in it";
+    case rapidjson::kParseErrorDocumentRootNotSingular: return "something follows the value";
+    default: {
+      std::string_view text = rapidjson::GetParseError_En(code);
+      if (text.ends_with('.')) text.remove_suffix(1);
+      return text;
+    }
+  }
+}
+
+}  // namespace
+
+Result<Json> Json::parse(std::string_view text, Limits limits) {
+  if (text.size() > limits.bytes)
+    return fail(ErrorKind::limit, "JSON of {} bytes is over the limit of {} bytes", text.size(), limits.bytes);
+  Builder builder(limits.depth);
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  rapidjson::Reader reader;
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseFullPrecisionFlag;
+  rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
+  if (!result) {
+    std::string_view problem = builder.problem().empty() ? describe(result.Code()) : builder.problem();
+    return fail(error_at(text, result.Offset(), problem));
+  }
+  // The reader takes a NUL for the end of the text.
+  if (stream.Tell() < text.size()) return fail(error_at(text, stream.Tell(), "there is a NUL byte in it"));
+  return builder.take();
+}
+
+}  // namespace fairlead

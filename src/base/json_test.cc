@@ -1,0 +1,97 @@
+#include "base/json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fairlead {
+namespace {
+
+using testing::HasSubstr;
+
+Json parsed(std::string_view text) {
+  Result<Json> json = Json::parse(text);
+  EXPECT_TRUE(json.has_value()) << (json ? "" : json.error().message());
+  return json ? *json : Json();
+}
+
+std::string problem(std::string_view text, Json::Limits limits = {}) {
+  Result<Json> json = Json::parse(text, limits);
+  return json ? "no error" : json.error().message();
+}
+
+TEST(Json, KeepsTheKindsOfNumbersApart) {
+  Json json = parsed(R"([1, -9223372036854775808, 9223372036854775808, 18446744073709551615, 1.0, 1e3, 0.75])");
+  EXPECT_TRUE(json.item(0).is_int64());
+  EXPECT_TRUE(json.item(1).is_int64());
+  EXPECT_TRUE(json.item(2).is_uint64());
+  EXPECT_TRUE(json.item(3).is_uint64());
+  EXPECT_TRUE(json.item(4).is_double());
+  EXPECT_TRUE(json.item(5).is_double());
+  EXPECT_EQ(json.dump(), "[1,-9223372036854775808,9223372036854775808,18446744073709551615,1.0,1000.0,0.75]");
+  EXPECT_EQ(parsed(json.dump()), json);
+}
+
+TEST(Json, KeepsTheOrderOfMembers) {
+  std::string text = R"({"zebra":1,"apple":{"b":[],"a":{}},"mango":null})";
+  EXPECT_EQ(parsed(text).dump(), text);
+}
+
+TEST(Json, SameAsIgnoresTheOrderOfMembersOnly) {
+  EXPECT_TRUE(parsed(R"({"a":1,"b":[{"c":2,"d":3}]})").same_as(parsed(R"({"b":[{"d":3,"c":2}],"a":1})")));
+  EXPECT_FALSE(parsed(R"([1,2])").same_as(parsed(R"([2,1])")));
+  EXPECT_FALSE(parsed(R"({"a":1,"b":2})").same_as(parsed(R"({"a":1,"c":2})")));
+  EXPECT_FALSE(parsed("1").same_as(parsed("1.0")));
+}
+
+TEST(Json, WritesStringsThatReadBack) {
+  std::string text = "quote \" backslash \\ newline \n tab \t bell \a umlaut \xc3\xbc";
+  EXPECT_EQ(Json(text).dump(), R"("quote \" backslash \\ newline \n tab \t bell \u0007 umlaut )"
+                               "\xc3\xbc\"");
+  EXPECT_EQ(parsed(Json(text).dump()), Json(text));
+}
+
+TEST(Json, WalksDownWithoutFailing) {
+  Json json = parsed(R"({"metadata":{"name":"x"},"items":[{"a":true}]})");
+  EXPECT_EQ(json["metadata"]["name"].string_or(""), "x");
+  EXPECT_TRUE(json["items"].item(0)["a"].bool_or(false));
+  EXPECT_TRUE(json["items"].item(7)["spec"]["x"].is_null());
+}
+
+TEST(Json, PrettyIsIndentedByTwo) {
+  EXPECT_EQ(parsed(R"({"a":[1,{"b":[]}],"c":{}})").pretty(), R"({
+  "a": [
+    1,
+    {
+      "b": []
+    }
+  ],
+  "c": {}
+}
+)");
+}
+
+TEST(Json, ErrorsHaveLineAndColumn) {
+  EXPECT_EQ(problem("{\n  \"a\": tru\n}"), "not valid JSON: Invalid value (line 2, column 11)");
+  EXPECT_EQ(problem(""), "not valid JSON: there is nothing in it (line 1, column 1)");
+  EXPECT_EQ(problem("{} x"), "not valid JSON: something follows the value (line 1, column 4)");
+  EXPECT_EQ(problem(R"({"a":1,"a":2})"), "not valid JSON: key \"a\" comes twice in one object (line 1, column 13)");
+  EXPECT_THAT(problem(std::string_view("{}\0{}", 5)), HasSubstr("NUL"));
+  EXPECT_THAT(problem("\"\xff\""), HasSubstr("Invalid encoding"));
+}
+
+TEST(Json, HasLimits) {
+  EXPECT_EQ(problem("[[[1]]]", {.bytes = 100, .depth = 2}),
+            "not valid JSON: nested deeper than 2 levels (line 1, column 3)");
+  EXPECT_EQ(problem("[1,2,3]", {.bytes = 3, .depth = 9}), "JSON of 7 bytes is over the limit of 3 bytes");
+  // A bomb of a million brackets costs nothing.
+  EXPECT_THAT(problem(std::string(1'000'000, '[')), HasSubstr("nested deeper than 200 levels"));
+}
+
+TEST(Json, FindsARepeatedKeyAmongMany) {
+  std::string text = "{";
+  for (int i = 0; i < 50'000; ++i) text += fmt::format("\"k{}\":{},", i, i);
+  EXPECT_THAT(problem(text + "\"k7\":0}"), HasSubstr("\"k7\" comes twice"));
+}
+
+}  // namespace
+}  // namespace fairlead
