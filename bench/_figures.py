@@ -1,0 +1,99 @@
+"""Figures of a benchmark: measured in rounds, printed as a table or as JSON lines."""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+
+class Arm:
+    """One side of a comparison: its measurements, one a round."""
+
+    def __init__(self, name, measure):
+        self.name = name
+        self.measure = measure
+        self.values = []
+
+    @property
+    def median(self):
+        return statistics.median(self.values)
+
+    @property
+    def spread(self):
+        return f"{short(min(self.values))}–{short(max(self.values))}"
+
+
+def interleave(arms, rounds):
+    """Measures every arm once a round, so that a slow minute of the machine hits all of them alike."""
+    for round_number in range(rounds):
+        for arm in arms:
+            arm.values.append(arm.measure(round_number))
+            print(f"  round {round_number + 1}/{rounds}  {arm.name}: {short(arm.values[-1])}", file=sys.stderr)
+
+
+class Figures:
+    """Collects figures against their goals. `holds` is what the goal says: a ratio or a value, at least or at most."""
+
+    def __init__(self):
+        self.rows = []
+
+    def at_least(self, name, ours, peer, goal):
+        """A ratio of medians, ours to the peer's, that must not fall below the goal."""
+        ratio = ours.median / peer.median
+        self._add(name, ours, peer, ratio, f"ratio ≥ {goal}", ratio >= goal)
+
+    def at_most(self, name, ours, peer, goal):
+        """A ratio of medians, ours to the peer's, that must not exceed the goal."""
+        ratio = ours.median / peer.median
+        self._add(name, ours, peer, ratio, f"ratio ≤ {goal}", ratio <= goal)
+
+    def value_at_least(self, name, ours, goal):
+        self._add(name, ours, None, None, f"≥ {goal}", ours.median >= goal)
+
+    def value_at_most(self, name, ours, goal):
+        self._add(name, ours, None, None, f"≤ {goal}", ours.median <= goal)
+
+    def _add(self, name, ours, peer, ratio, goal, holds):
+        self.rows.append({"name": name, "value": ours.median, "spread": ours.spread,
+                          "peer": peer.median if peer else None, "peer_spread": peer.spread if peer else None,
+                          "ratio": ratio, "goal": goal, "holds": holds})
+
+    def print(self, as_json):
+        if as_json:
+            for row in self.rows:
+                print(json.dumps({key: row[key] for key in ("name", "value", "peer", "ratio", "goal", "holds")}))
+        else:
+            lines = [["figure", "value", "spread", "peer", "spread", "ratio", "goal", "holds"]]
+            for row in self.rows:
+                lines.append([row["name"], short(row["value"]), row["spread"], short(row["peer"]), row["peer_spread"] or "",
+                              short(row["ratio"]), row["goal"], "yes" if row["holds"] else "NO"])
+            widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+            for line in lines:
+                print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+        return all(row["holds"] for row in self.rows)
+
+
+def short(number):
+    if number is None:
+        return ""
+    if abs(number) >= 100:
+        return f"{number:.0f}"
+    return f"{number:.3g}"
+
+
+class Run:
+    """A finished command: how long it took and how much memory it used at its peak."""
+
+    def __init__(self, argv, env=None, stdout=subprocess.DEVNULL):
+        start = time.monotonic()
+        process = subprocess.Popen(argv, stdout=stdout, stderr=subprocess.PIPE, env={**os.environ, **(env or {})})
+        output = process.stdout.read().decode() if process.stdout else ""
+        complaint = process.stderr.read().decode()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.seconds = time.monotonic() - start
+        self.peak_mib = usage.ru_maxrss / 1024
+        self.output = output
+        if process.returncode != 0:
+            raise SystemExit(f"bench: {' '.join(map(str, argv))} ended with {process.returncode}:\n{complaint[-2000:]}")

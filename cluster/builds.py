@@ -1,0 +1,199 @@
+"""What a cluster is made of: Debian packages, a Go toolchain, binaries, images. All of it is made once and cached."""
+import contextlib
+import fcntl
+import functools
+import glob
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import time
+
+import images
+from settings import CACHE, HERE, Failure, pinned_version, run, say
+
+KUBERNETES = pinned_version("kube", "k8s.io/kubernetes")
+ETCD = pinned_version("etcd", "go.etcd.io/etcd/server/v3")
+BIN = CACHE / f"kubernetes-{KUBERNETES}-etcd-{ETCD}"
+OLDEST_GO = (1, 24)  # what the pinned modules ask for
+TOOLCHAIN = pinned_version("toolchain", "golang.org/toolchain")
+
+# name -> (folder that pins it, package)
+CONTROL_PLANE = {
+    "kube-apiserver": ("kube", "k8s.io/kubernetes/cmd/kube-apiserver"),
+    "kube-controller-manager": ("kube", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+    "kubectl": ("kube", "k8s.io/kubernetes/cmd/kubectl"),
+    "etcd": ("etcd", "go.etcd.io/etcd/server/v3"),
+}
+NODE = {name: ("kube", f"k8s.io/kubernetes/cmd/{name}") for name in ("kube-scheduler", "kubelet", "kube-proxy")}
+# Our own programs in Go: name -> source folder.
+TOOLS = {"forward": HERE / "forward", "testpod": HERE / "testpod", "loadgen": HERE.parent / "tests" / "loadgen"}
+
+PAUSE_IMAGE = "localhost/fairlead/pause:1"
+TESTPOD_IMAGE = "localhost/fairlead/testpod:1"
+
+# A file that tells whether a package is there -> the package. Asking for the file is quicker than asking dpkg.
+CONTROL_PLANE_NEEDS = {"openssl": "openssl"}
+NODE_NEEDS = {
+    "containerd": "containerd", "runc": "runc", "/usr/lib/cni/bridge": "containernetworking-plugins", "nft": "nftables",
+    "iptables": "iptables", "conntrack": "conntrack", "ip": "iproute2", "busybox": "busybox-static", "gcc": "gcc",
+    "/usr/include/stdlib.h": "libc6-dev", "nsenter": "util-linux", "mount": "mount",
+}
+
+
+@contextlib.contextmanager
+def locked(name, waiting_for):
+    """Hold CACHE/name.lock. Two runs that want the same thing made take turns; the second finds it made."""
+    path = CACHE / f"{name}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another run {waiting_for} …")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def appearing_whole(path):
+    """Write to the file that this gives: it gets its real name only when it is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"unfinished-{path.name}")
+    yield unfinished
+    unfinished.rename(path)
+
+
+# ---- Debian packages ----------------------------------------------------------------------------------------------
+def install(packages):
+    if not shutil.which("apt-get"):
+        raise Failure(f"these packages are missing: {' '.join(packages)}", "there is no apt-get to install them with",
+                      "install what this system calls them, and try again")
+    say(f"installing Debian packages: {' '.join(packages)} (about a minute)")
+    as_root = [] if os.geteuid() == 0 else ["sudo", "--"]
+    apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=600"]
+    arguments = ["install", "--no-install-recommends", *packages]
+    try:
+        run([*apt, *arguments], "apt-get install")
+    except Failure:  # most often there are no package lists yet, or old ones
+        run([*apt, "update"], "apt-get update")
+        run([*apt, *arguments], "apt-get install")
+
+
+def ensure_packages(needs):
+    missing = [package for file, package in needs.items() if not shutil.which(file) and not os.path.exists(file)]
+    if missing:
+        install(missing)
+
+
+# ---- the Go toolchain ---------------------------------------------------------------------------------------------
+def go_environment():
+    # GOTOOLCHAIN=local: the toolchain that was chosen is the one that builds. GOFLAGS: the caller's must not leak in.
+    return {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off",
+            "GOFLAGS": "-mod=readonly -buildvcs=false"}
+
+
+def go_version(go):
+    try:
+        found = re.search(r"go(\d+)\.(\d+)", run([go, "version"], "go version", env=go_environment()))
+    except (OSError, Failure):
+        return (0, 0)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+@functools.cache
+def find_go():
+    """A Go that can build the pinned modules: the machine's newest, else a newer one that an old one downloads."""
+    places = [shutil.which("go"), "/usr/local/go/bin/go", *glob.glob("/usr/lib/go-*/bin/go")]
+    newest = max(((go_version(go), go) for go in places if go), default=((0, 0), None))
+    if newest[0] >= OLDEST_GO:
+        return newest[1]
+    if newest[0] == (0, 0):
+        install(["golang-go", "ca-certificates"])
+        newest = (None, shutil.which("go"))
+    say(f"this machine's Go is older than {OLDEST_GO[0]}.{OLDEST_GO[1]}: fetching golang.org/toolchain {TOOLCHAIN} "
+        "from the module proxy (60 MB, about a minute the first time)")
+    # toolchain/ has a go.mod that every Go can read, and the checksum.
+    answer = run([newest[1], "mod", "download", "-json", f"golang.org/toolchain@{TOOLCHAIN}"],
+                 "downloading the Go toolchain", cwd=HERE / "toolchain", env=go_environment())
+    folder = pathlib.Path(json.loads(answer)["Dir"])
+    for program in [*folder.glob("bin/*"), *folder.glob("pkg/tool/*/*")]:
+        program.chmod(0o755)  # a module's files are stored without their executable bit
+    return str(folder / "bin" / "go")
+
+
+def go_build(folder, package, out, ldflags="-s -w"):
+    run([find_go(), "build", "-trimpath", "-ldflags", ldflags, "-o", out, package], f"building {out.name}",
+        cwd=folder, env=go_environment())
+
+
+# ---- the binaries of Kubernetes -----------------------------------------------------------------------------------
+def version_stamp():
+    major, minor = re.match(r"v(\d+)\.(\d+)", KUBERNETES).groups()
+    values = {"gitVersion": KUBERNETES, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+    return " ".join(["-s -w", *(f"-X {package}.{key}={value}" for key, value in values.items()
+                                for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"))])
+
+
+def ensure_binaries(wanted):
+    """Build those that are not there yet."""
+    if all((BIN / name).exists() for name in wanted):
+        return
+    with locked("build", "to build the binaries"):
+        missing = {name: source for name, source in wanted.items() if not (BIN / name).exists()}
+        say(f"building {len(missing)} binaries of Kubernetes {KUBERNETES} and etcd {ETCD}, once: about "
+            f"{'7' if 'kube-apiserver' in missing else '2'} minutes on two cores, and 4 GB in Go's caches")
+        for name, (folder, package) in missing.items():
+            began = time.monotonic()
+            with appearing_whole(BIN / name) as path:
+                go_build(HERE / folder, package, path, version_stamp())
+            say(f"  {name} ({time.monotonic() - began:.0f} s)")
+
+
+# ---- our own programs and images ----------------------------------------------------------------------------------
+def made(name, inputs, suffix, make):
+    """CACHE/made/NAME-HASH, which `make(path)` writes if there is none for these inputs: work trees share a cache."""
+    digest = hashlib.sha256()
+    for path in sorted(inputs):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    result = CACHE / "made" / f"{name}-{digest.hexdigest()[:12]}{suffix}"
+    if not result.exists():
+        with locked("build", f"to build {name}"):
+            if not result.exists():
+                with appearing_whole(result) as path:
+                    make(path)
+    return result
+
+
+def tool(name):
+    """The path of one of our Go programs, built if its source has changed."""
+    source = TOOLS[name]
+    inputs = {*source.glob("*.go"), source / "go.mod"} - {*source.glob("*_test.go")}
+
+    def make(path):
+        say(f"building {name} (some seconds, once)")
+        go_build(source, ".", path)
+
+    return made(name, inputs, "", make)
+
+
+def pause():
+    """A program that only waits: PID 1 of the cluster's namespaces, and the sandbox container of each pod."""
+    source = HERE / "pause.c"
+    return made("pause", [source], "", lambda path: run(
+        ["gcc", "-O2", "-static", "-s", "-o", path, source], "building pause"))
+
+
+def pod_images():
+    """The image archives that every whole cluster starts with."""
+    testpod, sandbox, busybox = tool("testpod"), pause(), pathlib.Path(shutil.which("busybox"))
+    writer = HERE / "images.py"
+    return [
+        made("pause-image", [sandbox, writer], ".tar", lambda path: images.write(
+            path, PAUSE_IMAGE, ["/pause"], {"/pause": sandbox})),
+        made("testpod-image", [testpod, busybox, writer], ".tar", lambda path: images.write(
+            path, TESTPOD_IMAGE, ["/bin/testpod"], {"/bin/testpod": testpod, "/bin/busybox": busybox},
+            links={"/bin/sh": "busybox"})),
+    ]

@@ -1,0 +1,3 @@
+module fairlead.dev/cluster/forward
+
+go 1.24

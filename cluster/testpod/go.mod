@@ -1,0 +1,3 @@
+module fairlead.dev/cluster/testpod
+
+go 1.24

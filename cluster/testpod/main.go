@@ -1,0 +1,160 @@
+// testpod is what pods run in tests: a server, a client, or an admission and conversion webhook that can be late.
+//
+//	testpod serve   [-listen :8080]    HTTP; answers every request with the pod's name
+//	testpod webhook [-listen :8443] [-certs /certs] [-late 3s] [-health :8080]
+//	testpod get URL                    one GET; prints the status and the body
+//	testpod wait                       does nothing until it is told to end
+//
+// The webhook answers HTTPS with tls.crt and tls.key of the -certs folder, and starts to listen only after -late;
+// -health answers from the start, so that the pod is Ready before its webhook is. Its paths:
+//
+//	/validate   denies an object that has the label testpod/deny, allows any other
+//	/mutate     adds the annotation testpod/mutated
+//	/convert    CustomResourceDefinition conversion: changes apiVersion and nothing else
+//	/seen       (on -health) how many reviews each path has had, as JSON
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func main() {
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM, syscall.SIGINT)
+	if len(os.Args) < 2 {
+		log.Fatal("usage: testpod serve|webhook|get|wait")
+	}
+	options := flag.NewFlagSet("testpod "+os.Args[1], flag.ExitOnError)
+	switch os.Args[1] {
+	case "serve":
+		listen := options.String("listen", ":8080", "listen `address`")
+		options.Parse(os.Args[2:])
+		go serve(*listen)
+	case "webhook":
+		listen := options.String("listen", ":8443", "listen `address`")
+		certs := options.String("certs", "/certs", "`folder` of tls.crt and tls.key")
+		late := options.Duration("late", 0, "how long to wait before listening")
+		health := options.String("health", ":8080", "`address` of /healthz and /seen, which are never late")
+		options.Parse(os.Args[2:])
+		go webhook(*listen, *certs, *late, *health)
+	case "get":
+		options.Parse(os.Args[2:])
+		get(options.Arg(0))
+		return
+	case "wait":
+	default:
+		log.Fatalf("there is no %q; testpod serve|webhook|get|wait", os.Args[1])
+	}
+	<-end
+}
+
+func serve(listen string) {
+	name, _ := os.Hostname()
+	log.Printf("serving on %s", listen)
+	log.Fatal(http.ListenAndServe(listen, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "hello from %s\n", name)
+	})))
+}
+
+func get(url string) {
+	client := http.Client{Timeout: 5 * time.Second}
+	answer, err := client.Get(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer answer.Body.Close()
+	fmt.Println(answer.Status)
+	if _, err := io.Copy(os.Stdout, answer.Body); err != nil {
+		log.Fatal(err)
+	}
+}
+
+type object = map[string]any
+
+// review is what AdmissionReview and ConversionReview have in common with what is needed here.
+type review struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Request    struct {
+		UID               string   `json:"uid"`
+		DesiredAPIVersion string   `json:"desiredAPIVersion"`
+		Objects           []object `json:"objects"`
+		Object            struct {
+			Metadata struct {
+				Labels      map[string]string `json:"labels"`
+				Annotations map[string]string `json:"annotations"`
+			} `json:"metadata"`
+		} `json:"object"`
+	} `json:"request"`
+}
+
+func webhook(listen, certs string, late time.Duration, health string) {
+	var seen = map[string]int{}
+	var guard sync.Mutex
+	healthy := http.NewServeMux()
+	healthy.HandleFunc("/healthz", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, "ok") })
+	healthy.HandleFunc("/seen", func(w http.ResponseWriter, r *http.Request) {
+		guard.Lock()
+		defer guard.Unlock()
+		json.NewEncoder(w).Encode(seen)
+	})
+	go func() { log.Fatal(http.ListenAndServe(health, healthy)) }()
+
+	reviews := http.NewServeMux()
+	answers := map[string]func(review) object{"/validate": validate, "/mutate": mutate, "/convert": convert}
+	for path, decide := range answers {
+		reviews.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			var asked review
+			if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			guard.Lock()
+			seen[path]++
+			guard.Unlock()
+			response := decide(asked)
+			response["uid"] = asked.Request.UID
+			w.Header().Set("Content-Type", "application/json")
+			json.NewEncoder(w).Encode(object{"apiVersion": asked.APIVersion, "kind": asked.Kind, "response": response})
+		})
+	}
+	time.Sleep(late)
+	log.Printf("answering reviews on %s", listen)
+	log.Fatal(http.ListenAndServeTLS(listen, filepath.Join(certs, "tls.crt"), filepath.Join(certs, "tls.key"), reviews))
+}
+
+func validate(asked review) object {
+	if _, refused := asked.Request.Object.Metadata.Labels["testpod/deny"]; refused {
+		status := object{"code": 403, "reason": "Forbidden", "message": "it has the label testpod/deny"}
+		return object{"allowed": false, "status": status}
+	}
+	return object{"allowed": true}
+}
+
+func mutate(asked review) object {
+	patch := object{"op": "add", "path": "/metadata/annotations", "value": object{"testpod/mutated": "yes"}}
+	if asked.Request.Object.Metadata.Annotations != nil {
+		patch = object{"op": "add", "path": "/metadata/annotations/testpod~1mutated", "value": "yes"}
+	}
+	encoded, _ := json.Marshal([]object{patch})
+	// Bytes become base64 in JSON, which is what a patch has to be.
+	return object{"allowed": true, "patchType": "JSONPatch", "patch": encoded}
+}
+
+func convert(asked review) object {
+	for _, one := range asked.Request.Objects {
+		one["apiVersion"] = asked.Request.DesiredAPIVersion
+	}
+	return object{"convertedObjects": asked.Request.Objects, "result": object{"status": "Success"}}
+}

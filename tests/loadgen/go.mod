@@ -1,0 +1,3 @@
+module fairlead.dev/tests/loadgen
+
+go 1.24
