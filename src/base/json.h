@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -122,6 +123,15 @@ class Json {
   static Result<Json> parse(std::string_view text, Limits limits);
   static Result<Json> parse(std::string_view text) { return parse(text, Limits{}); }
 
+  // What is wrong with a text, and at which byte of it.
+  struct Flaw {
+    std::string what;
+    size_t offset = 0;
+  };
+  struct First;
+  // The first of several values that follow each other; for callers who have positions of their own to tell.
+  static std::expected<First, Flaw> parse_first(std::string_view text, Limits limits);
+
   // Compact, or indented by two spaces with a newline at the end.
   std::string dump() const;
   std::string pretty() const;
@@ -137,6 +147,11 @@ struct Json::Member {
   std::string key;
   Json value;
   bool operator==(const Member&) const = default;
+};
+
+struct Json::First {
+  Json value;
+  size_t size = 0;  // bytes of the text up to its end, space before it included
 };
 
 // Here, where Member is complete.

@@ -23,13 +23,15 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   bool Int64(int64_t value) { return add(Json(value)); }
   bool Uint64(uint64_t value) { return add(Json(value)); }
   bool Double(double value) { return add(Json(value)); }
-  bool String(const char* text, rapidjson::SizeType size, bool) { return add(Json(std::string(text, size))); }
+  bool String(const char* text, rapidjson::SizeType size, bool) {
+    return check({text, size}) && add(Json(std::string(text, size)));
+  }
 
   bool StartObject() { return open(Json(Json::Object())); }
   bool StartArray() { return open(Json(Json::Array())); }
   bool Key(const char* text, rapidjson::SizeType size, bool) {
     open_.back().key.assign(text, size);
-    return true;
+    return check(open_.back().key);
   }
   bool EndArray(rapidjson::SizeType) { return close(); }
   bool EndObject(rapidjson::SizeType) {
@@ -49,6 +51,16 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     Json value;
     std::string key;
   };
+
+  // The reader lets an escaped second half of a surrogate pair pass without the first, which makes it no UTF-8.
+  bool check(std::string_view text) {
+    for (size_t at = text.find('\xed'); at != std::string_view::npos; at = text.find('\xed', at + 1)) {
+      if (static_cast<unsigned char>(text[at + 1]) < 0xa0) continue;
+      problem_ = "half of a surrogate pair is missing";
+      return false;
+    }
+    return true;
+  }
 
   bool add(Json value) {
     if (open_.empty()) {
@@ -96,17 +108,16 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   std::string problem_;
 };
 
-Error error_at(std::string_view text, size_t offset, std::string_view problem) {
-  std::string_view before = text.substr(0, std::min(offset, text.size()));
+Error error_at(std::string_view text, const Json::Flaw& flaw) {
+  std::string_view before = text.substr(0, std::min(flaw.offset, text.size()));
   size_t line = 1 + size_t(std::ranges::count(before, '\n'));
   size_t column = before.size() - (before.rfind('\n') + 1) + 1;
-  return Error(ErrorKind::invalid, fmt::format("not valid JSON: {} (line {}, column {})", problem, line, column));
+  return Error(ErrorKind::invalid, fmt::format("not valid JSON: {} (line {}, column {})", flaw.what, line, column));
 }
 
 std::string_view describe(rapidjson::ParseErrorCode code) {
   switch (code) {
     case rapidjson::kParseErrorDocumentEmpty: return "there is nothing in it";
-    case rapidjson::kParseErrorDocumentRootNotSingular: return "something follows the value";
     default: {
       std::string_view text = rapidjson::GetParseError_En(code);
       if (text.ends_with('.')) text.remove_suffix(1);
@@ -117,22 +128,33 @@ std::string_view describe(rapidjson::ParseErrorCode code) {
 
 }  // namespace
 
-Result<Json> Json::parse(std::string_view text, Limits limits) {
-  if (text.size() > limits.bytes)
-    return fail(ErrorKind::limit, "JSON of {} bytes is over the limit of {} bytes", text.size(), limits.bytes);
+std::expected<Json::First, Json::Flaw> Json::parse_first(std::string_view text, Limits limits) {
+  bool cut = text.size() > limits.bytes;
+  if (cut) text = text.substr(0, limits.bytes);
   Builder builder(limits.depth);
   rapidjson::MemoryStream stream(text.data(), text.size());
   rapidjson::Reader reader;
-  constexpr unsigned kFlags =
-      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseFullPrecisionFlag;
+  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
+                              rapidjson::kParseFullPrecisionFlag | rapidjson::kParseStopWhenDoneFlag;
   rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (!result) {
+    if (cut && stream.Tell() >= text.size())
+      return std::unexpected(Flaw{.what = fmt::format("larger than the limit of {} bytes", limits.bytes), .offset = 0});
     std::string_view problem = builder.problem().empty() ? describe(result.Code()) : builder.problem();
-    return fail(error_at(text, result.Offset(), problem));
+    return std::unexpected(Flaw{.what = std::string(problem), .offset = result.Offset()});
   }
-  // The reader takes a NUL for the end of the text.
-  if (stream.Tell() < text.size()) return fail(error_at(text, stream.Tell(), "there is a NUL byte in it"));
-  return builder.take();
+  return First{.value = builder.take(), .size = stream.Tell()};
+}
+
+Result<Json> Json::parse(std::string_view text, Limits limits) {
+  if (text.size() > limits.bytes)
+    return fail(ErrorKind::limit, "JSON of {} bytes is over the limit of {} bytes", text.size(), limits.bytes);
+  auto first = parse_first(text, limits);
+  if (!first) return fail(error_at(text, first.error()));
+  size_t rest = std::min(text.find_first_not_of(" \t\r\n", first->size), text.size());
+  if (rest == text.size()) return std::move(first->value);
+  std::string_view problem = text[rest] == '\0' ? "there is a NUL byte in it" : "something follows the value";
+  return fail(error_at(text, {.what = std::string(problem), .offset = rest}));
 }
 
 }  // namespace fairlead

@@ -77,6 +77,8 @@ TEST(Json, ErrorsHaveLineAndColumn) {
   EXPECT_EQ(problem(R"({"a":1,"a":2})"), "not valid JSON: key \"a\" comes twice in one object (line 1, column 13)");
   EXPECT_THAT(problem(std::string_view("{}\0{}", 5)), HasSubstr("NUL"));
   EXPECT_THAT(problem("\"\xff\""), HasSubstr("Invalid encoding"));
+  EXPECT_THAT(problem(R"("\ude00")"), HasSubstr("half of a surrogate pair is missing"));
+  EXPECT_THAT(problem(R"({"\ud74d\udfff":1})"), HasSubstr("half of a surrogate pair is missing"));
 }
 
 TEST(Json, HasLimits) {
@@ -85,6 +87,18 @@ TEST(Json, HasLimits) {
   EXPECT_EQ(problem("[1,2,3]", {.bytes = 3, .depth = 9}), "JSON of 7 bytes is over the limit of 3 bytes");
   // A bomb of a million brackets costs nothing.
   EXPECT_THAT(problem(std::string(1'000'000, '[')), HasSubstr("nested deeper than 200 levels"));
+}
+
+TEST(Json, ReadsTheFirstOfSeveralValues) {
+  auto first = Json::parse_first(" {\"a\":1} {\"b\"", {});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->value.dump(), R"({"a":1})");
+  EXPECT_EQ(first->size, 8u);
+  auto flaw = Json::parse_first("[1,\n2,x]", {});
+  ASSERT_FALSE(flaw);
+  EXPECT_EQ(flaw.error().what, "Invalid value");
+  EXPECT_EQ(flaw.error().offset, 6u);
+  EXPECT_EQ(Json::parse_first("[1,2,3]", {.bytes = 4, .depth = 9}).error().what, "larger than the limit of 4 bytes");
 }
 
 TEST(Json, FindsARepeatedKeyAmongMany) {

@@ -48,7 +48,7 @@ class [[nodiscard]] Task {
     T take() { return std::move(*value); }
   };
 
-  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), governor_(other.governor_) {}
   Task& operator=(Task&&) = delete;
   ~Task() {
     if (handle_) handle_.destroy();
