@@ -7,7 +7,8 @@ namespace fairlead {
 namespace {
 
 TEST(Base64, known_pairs) {
-  for (auto [bytes, text] : {std::pair("", ""), {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}}) {
+  for (auto [bytes, text] :
+       {std::pair("", ""), {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}}) {
     EXPECT_EQ(to_base64(bytes), text);
     EXPECT_EQ(from_base64(text), bytes);
   }
@@ -15,7 +16,8 @@ TEST(Base64, known_pairs) {
 }
 
 TEST(Base64, refuses_what_is_none) {
-  for (std::string_view text : {"Z", "Zg", "Zg=", "Zg===", "=", "====", "Zm9=YmFy", "Zg==Zg==", "Zm9v YmFy", "Zm9v-_==", "Zg=g"})
+  for (std::string_view text :
+       {"Z", "Zg", "Zg=", "Zg===", "=", "====", "Zm9=YmFy", "Zg==Zg==", "Zm9v YmFy", "Zm9v-_==", "Zg=g"})
     EXPECT_EQ(from_base64(text), std::nullopt) << text;
 }
 

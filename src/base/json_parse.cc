@@ -5,6 +5,9 @@
 #include <rapidjson/reader.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <unordered_set>
 
 #include "base/json.h"
@@ -18,11 +21,8 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 
   bool Null() { return add(Json()); }
   bool Bool(bool value) { return add(Json(value)); }
-  bool Int(int value) { return add(Json(value)); }
-  bool Uint(unsigned value) { return add(Json(int64_t{value})); }
-  bool Int64(int64_t value) { return add(Json(value)); }
-  bool Uint64(uint64_t value) { return add(Json(value)); }
-  bool Double(double value) { return add(Json(value)); }
+  // Always called for numbers: the reader's own conversion can go wrong for a zero with a large exponent.
+  bool RawNumber(const char* text, rapidjson::SizeType size, bool) { return add_number({text, size}); }
   bool String(const char* text, rapidjson::SizeType size, bool) {
     return check({text, size}) && add(Json(std::string(text, size)));
   }
@@ -60,6 +60,25 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
       return false;
     }
     return true;
+  }
+
+  bool add_number(std::string_view text) {
+    const char* end = text.data() + text.size();
+    auto read = [&](auto& value) {
+      auto [stop, error] = std::from_chars(text.data(), end, value);
+      return error == std::errc() && stop == end;
+    };
+    int64_t integer = 0;
+    if (read(integer)) return add(Json(integer));
+    uint64_t large = 0;
+    if (read(large)) return add(Json(large));
+    double number = 0;
+    if (read(number)) return add(Json(number));
+    // Out of range: what is too small for a double is zero.
+    number = std::strtod(std::string(text).c_str(), nullptr);
+    if (std::isfinite(number)) return add(Json(number));
+    problem_ = "Number too big to be stored in double";
+    return false;
   }
 
   bool add(Json value) {
@@ -135,7 +154,7 @@ std::expected<Json::First, Json::Flaw> Json::parse_first(std::string_view text, 
   rapidjson::MemoryStream stream(text.data(), text.size());
   rapidjson::Reader reader;
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
-                              rapidjson::kParseFullPrecisionFlag | rapidjson::kParseStopWhenDoneFlag;
+                              rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseStopWhenDoneFlag;
   rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (!result) {
     if (cut && stream.Tell() >= text.size())

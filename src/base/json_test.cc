@@ -31,6 +31,16 @@ TEST(Json, KeepsTheKindsOfNumbersApart) {
   EXPECT_EQ(parsed(json.dump()), json);
 }
 
+TEST(Json, NumbersAtTheEdges) {
+  EXPECT_EQ(parsed("[0e-324, 1e-400, -1e-400, 5e-324, 1.7976931348623157e308]").dump(),
+            "[0.0,0.0,-0.0,5e-324,1.7976931348623157e+308]");
+  EXPECT_EQ(parsed("[-0, -0.0, 123456789012345678901234567890]").dump(), "[0,-0.0,1.2345678901234568e+29]");
+  EXPECT_THAT(problem("[1e309]"), HasSubstr("Number too big to be stored in double"));
+  EXPECT_THAT(problem("[-1e99999999999]"), HasSubstr("Number too big to be stored in double"));
+  for (std::string_view bad : {"01", "+1", ".5", "1.", "1e", "-", "0x1", "1_0", "NaN", "Infinity"})
+    EXPECT_FALSE(Json::parse(bad)) << bad;
+}
+
 TEST(Json, KeepsTheOrderOfMembers) {
   std::string text = R"({"zebra":1,"apple":{"b":[],"a":{}},"mango":null})";
   EXPECT_EQ(parsed(text).dump(), text);

@@ -129,7 +129,7 @@ Result<Child> start(const ProcessSpec& spec, int input, int output, int errors) 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   if (input >= 0) posix_spawn_file_actions_adddup2(&actions, input, 0);
-  posix_spawn_file_actions_adddup2(&actions, output, 1);
+  if (output >= 0) posix_spawn_file_actions_adddup2(&actions, output, 1);
   if (errors >= 0) posix_spawn_file_actions_adddup2(&actions, errors, 2);
   // Asio does not mark its sockets close-on-exec.
   posix_spawn_file_actions_addclosefrom_np(&actions, 3);
@@ -257,8 +257,8 @@ Task<Result<ProcessResult>> run_process(RealLoop& loop, ProcessSpec spec) {
   CO_TRY_ASSIGN(Fd input, input_of(spec));
   CO_TRY_ASSIGN(Pipe output_pipe, make_pipe());
   CO_TRY_ASSIGN(Pipe errors_pipe, make_pipe());
-  CO_TRY_ASSIGN(Child child,
-                start(spec, input.get(), output_pipe.write.get(), spec.inherit_errors ? -1 : errors_pipe.write.get()));
+  CO_TRY_ASSIGN(Child child, start(spec, input.get(), spec.inherit_output ? -1 : output_pipe.write.get(),
+                                   spec.inherit_errors ? -1 : errors_pipe.write.get()));
   output_pipe.write = Fd();
   errors_pipe.write = Fd();
   input = Fd();

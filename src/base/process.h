@@ -34,7 +34,8 @@ struct ProcessSpec {
   size_t max_output = size_t{16} << 20;
   // Of what it writes to its standard error, the last so many bytes are kept.
   size_t max_errors = size_t{64} << 10;
-  // It writes to our standard error instead.
+  // It writes to our standard output, or our standard error, instead.
+  bool inherit_output = false;
   bool inherit_errors = false;
 
   Duration grace = std::chrono::seconds(5);

@@ -1,0 +1,22 @@
+// Names, and the characters that they may have.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace fairlead::object {
+
+// Whether it can be one segment of a URL path, as the API server sees it: not empty, not "." or "..", without '/' and
+// '%', and without control characters. `what` is how an error calls it.
+Result<void> check_path_segment(std::string_view what, std::string_view name);
+
+// As one segment of a URL path.
+std::string percent_encode(std::string_view segment);
+
+// "app", "example.com/app": a name of a label or annotation.
+Result<void> check_label_key(std::string_view key);
+Result<void> check_label_value(std::string_view value);
+
+}  // namespace fairlead::object

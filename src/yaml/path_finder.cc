@@ -1,0 +1,53 @@
+#include "yaml/path_finder.h"
+
+namespace fairlead::yaml {
+
+bool PathFinder::enter(size_t line) {
+  if (open_.empty() || !open_.back().on_path) return false;
+  Open& parent = open_.back();
+  const Step& step = path_[matched_];
+  if (parent.is_object) {
+    if (!key_matches_) return false;
+    line = key_line_;
+  } else {
+    const size_t* index = std::get_if<size_t>(&step);
+    if (!index || *index != parent.index++) return false;
+  }
+  line_ = line;
+  // The parent has nothing else to offer.
+  parent.on_path = false;
+  if (++matched_ == path_.size()) done_ = true;
+  return true;
+}
+
+void PathFinder::begin(bool object, size_t line) {
+  if (done_) return;
+  bool on_path = enter(line);
+  if (!started_ && object && line == start_) {
+    started_ = on_path = true;
+    line_ = line;
+    done_ = path_.empty();
+  }
+  open_.push_back({.is_object = object, .on_path = on_path});
+}
+
+void PathFinder::key(std::string_view key, size_t line) {
+  if (done_ || open_.empty() || !open_.back().on_path) return;
+  const std::string* wanted = std::get_if<std::string>(&path_[matched_]);
+  key_matches_ = wanted && *wanted == key;
+  key_line_ = line;
+}
+
+void PathFinder::scalar(size_t line) {
+  if (done_) return;
+  // The path ends here, whether all of it was found or not.
+  if (enter(line)) done_ = true;
+}
+
+void PathFinder::end() {
+  if (done_ || open_.empty()) return;
+  if (open_.back().on_path) done_ = true;
+  open_.pop_back();
+}
+
+}  // namespace fairlead::yaml
