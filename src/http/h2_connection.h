@@ -1,0 +1,23 @@
+// HTTP/2 over a stream. Inside this room only.
+#pragma once
+
+#include <memory>
+
+#include "base/loop.h"
+#include "http/connection.h"
+#include "http/h2_session.h"
+#include "http/stream.h"
+
+namespace fairlead::http {
+
+struct Patience {
+  // Silence while requests are open, after which the server is asked for a sign of life.
+  Duration ping_after;
+  // How long it may take to give one.
+  Duration ping_timeout;
+};
+
+std::shared_ptr<Connection> make_h2_connection(Loop& loop, std::unique_ptr<Stream> stream, H2Session::Names names,
+                                               Patience patience);
+
+}  // namespace fairlead::http

@@ -1,0 +1,65 @@
+// The connections to one server: made when they are needed, shared, let go. Inside this room only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/scope.h"
+#include "http/connect.h"
+#include "http/connection.h"
+#include "http/h2_connection.h"
+
+namespace fairlead {
+class RealLoop;
+}
+
+namespace fairlead::http {
+
+struct PoolOptions {
+  Patience patience;
+  size_t max_connections;
+  size_t max_http1_connections;
+};
+
+class Pool {
+ public:
+  Pool(RealLoop& loop, Route route, PoolOptions options);
+
+  // A connection with room, at once usable. With `id`, that one.
+  Task<Result<std::shared_ptr<Connection>>> find(uint64_t id);
+
+  // For connections that are made from now on; the others are retired.
+  void set_tls(std::shared_ptr<const ClientTlsContext> tls);
+
+  uint64_t made() const { return made_; }
+  const Url& server() const { return route_.server; }
+
+  // Cancels and joins. Nothing can be found any more.
+  Task<void> close();
+
+ private:
+  std::shared_ptr<Connection> with_room();
+  Result<std::shared_ptr<Connection>> by_id(uint64_t id);
+  void dial_if_needed();
+  Task<void> dial();
+  std::shared_ptr<Connection> make_connection(Connected connected);
+
+  RealLoop& loop_;
+  Route route_;
+  PoolOptions options_;
+  Scope scope_;
+  Signal changed_;
+  std::vector<std::shared_ptr<Connection>> connections_;
+  size_t waiting_ = 0;
+  size_t dialing_ = 0;
+  // HTTP/1.1 as far as is known: a connection for each request.
+  bool one_each_ = false;
+  bool closed_ = false;
+  uint64_t made_ = 0;
+  uint64_t failures_ = 0;
+  std::optional<Error> last_failure_;
+  TimePoint failed_at_{};
+};
+
+}  // namespace fairlead::http
