@@ -1,0 +1,19 @@
+// What a path stands for, and what is in a file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace fairlead::manifest {
+
+// The path itself if it is a file; the manifests in it if it is a folder, in order of name, with those of its
+// subfolders if wanted. Links to folders are followed at the top only, so that there are no loops.
+Result<std::vector<std::string>> expand(const std::string& path, bool recursive, size_t max_files);
+
+// Everything in it, or an error of kind `limit` if that is more than max_bytes. Pipes are read to their end.
+Result<std::string> read_file(const std::string& path, size_t max_bytes);
+Result<std::string> read_descriptor(int descriptor, const std::string& name, size_t max_bytes);
+
+}  // namespace fairlead::manifest

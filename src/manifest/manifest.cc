@@ -1,0 +1,109 @@
+#include "manifest/manifest.h"
+
+#include <unordered_map>
+
+#include "manifest/collector.h"
+#include "manifest/files.h"
+
+namespace fairlead::manifest {
+namespace {
+
+bool is_address(std::string_view source) { return source.starts_with("http://") || source.starts_with("https://"); }
+
+// Without user and password, which must not show up in errors.
+std::string display_name(std::string_view address) {
+  size_t host = address.find("://") + 3;
+  size_t host_end = std::min(address.find_first_of("/?#", host), address.size());
+  size_t at = address.substr(0, host_end).rfind('@');
+  std::string name(address.substr(0, host));
+  return name.append(address.substr(at == std::string_view::npos || at < host ? host : at + 1));
+}
+
+std::string join(const std::vector<std::string>& sources) {
+  std::string out;
+  for (const std::string& source : sources) {
+    if (!out.empty()) out += ", ";
+    out += source == "-" ? "stdin" : is_address(source) ? display_name(source) : source;
+  }
+  return out;
+}
+
+}  // namespace
+
+Task<std::expected<Bundle, Errors>> read(std::vector<std::string> sources, Options options) {
+  Collector collector(options.limits);
+  size_t left = options.limits.total_bytes;
+  bool stdin_is_read = false;
+  auto take = [&](Result<std::string> text, const std::string& name) {
+    if (!text) {
+      collector.add_error(std::move(text).error());
+    } else if (text->size() > left) {
+      collector.add_error(
+          Error(ErrorKind::limit, fmt::format("{} is larger than the {} bytes that are left", name, left)));
+    } else {
+      left -= text->size();
+      collector.add(*text, name);
+    }
+  };
+
+  for (const std::string& source : sources) {
+    if (collector.is_full()) break;
+    if (source == "-") {
+      if (stdin_is_read) collector.add_error(Error(ErrorKind::invalid, "stdin can be read only once"));
+      else take(read_descriptor(options.standard_input, "stdin", left), "stdin");
+      stdin_is_read = true;
+    } else if (is_address(source)) {
+      std::string name = display_name(source);
+      if (!options.fetch) {
+        collector.add_error(Error(ErrorKind::invalid, fmt::format("{} cannot be fetched here", name)));
+      } else {
+        Result<std::string> text = co_await options.fetch(source, left);
+        if (!text) text = fail(std::move(text).error().in(fmt::format("cannot fetch {}", name)));
+        take(std::move(text), name);
+      }
+    } else {
+      Result<std::vector<std::string>> files = expand(source, options.recursive, options.limits.files);
+      if (!files) {
+        collector.add_error(std::move(files).error());
+        continue;
+      }
+      for (const std::string& file : *files) {
+        if (collector.is_full()) break;
+        take(read_file(file, left), file);
+      }
+    }
+  }
+  if (collector.is_empty())
+    collector.add_error(Error(ErrorKind::invalid, sources.empty()
+                                                      ? "there is nothing to read: no files were given"
+                                                      : fmt::format("there are no objects in {}", join(sources))));
+  co_return std::move(collector).finish();
+}
+
+Errors find_duplicates(const Bundle& bundle) {
+  Errors errors;
+  std::unordered_map<std::reference_wrapper<const object::Key>, const object::Object*, std::hash<object::Key>,
+                     std::equal_to<object::Key>>
+      seen;
+  seen.reserve(bundle.objects.size());
+  for (const object::Object& object : bundle.objects) {
+    auto [first, is_new] = seen.emplace(object.key(), &object);
+    if (is_new) continue;
+    errors.push_back(Error(ErrorKind::invalid, fmt::format("{} comes twice", object.key().text()))
+                         .because(fmt::format("it comes first at {}", first->second->source().text()))
+                         .at(object.source().text()));
+  }
+  return errors;
+}
+
+object::Source locate(const object::Source& source, const object::FieldPath& path) {
+  Result<std::string> text = source.file.empty() || is_address(source.file) || source.file == "stdin"
+                                 ? Result<std::string>(std::string())
+                                 : read_file(source.file, Limits().total_bytes);
+  if (!text) return source;
+  object::Source found = source;
+  found.line = yaml::locate(*text, source.line, path.steps()).value_or(source.line);
+  return found;
+}
+
+}  // namespace fairlead::manifest
