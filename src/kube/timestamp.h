@@ -1,0 +1,14 @@
+// Timestamps as Kubernetes writes them: RFC 3339.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/clock.h"
+
+namespace fairlead::kube {
+
+// "2026-11-15T07:48:48Z", with a fraction of a second or an offset where there is one. Nothing for anything else.
+std::optional<WallTime> parse_timestamp(std::string_view text);
+
+}  // namespace fairlead::kube
