@@ -1,0 +1,34 @@
+// The command line: one file a command, each with an add_… function that describes it to the parser.
+//
+// This is the room's first header. cli turns flags into calls of the other rooms and their results into lines and exit
+// codes; it decides nothing itself.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "cli/exit_code.h"
+#include "cli/globals.h"
+
+namespace fairlead::cli {
+
+// What a command may use, and where it leaves what is to be done: `run` is called once, after parsing.
+struct Invocation {
+  Globals globals;
+  std::function<int()> run;
+};
+
+void add_apply(CLI::App& app, Invocation& invocation);
+void add_completion(CLI::App& app, Invocation& invocation);
+void add_version(CLI::App& app, Invocation& invocation);
+
+// The engine behind the completion scripts, called as `fairlead __complete -- WORD…`: candidates for the last word.
+int print_candidates(const CLI::App& app, std::span<const std::string> words);
+
+// Prints an error as people read it, on standard error, and gives the exit code that goes with it.
+int report(const Error& error);
+
+}  // namespace fairlead::cli

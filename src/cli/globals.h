@@ -1,0 +1,32 @@
+// kubectl's global flags, with kubectl's meaning.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+namespace fairlead::cli {
+
+struct Globals {
+  std::string kubeconfig;
+  std::string context;
+  std::string cluster;
+  std::string user;
+  std::string namespace_name;
+  std::string as;
+  std::vector<std::string> as_groups;
+  std::string as_uid;
+  std::string server;
+  std::string token;
+  std::string request_timeout;
+  std::string certificate_authority;
+  std::string client_certificate;
+  std::string client_key;
+  std::string tls_server_name;
+  bool insecure_skip_tls_verify = false;
+  int verbosity = 0;
+};
+
+void add_globals(CLI::App& app, Globals& globals);
+
+}  // namespace fairlead::cli

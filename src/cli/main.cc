@@ -1,0 +1,33 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/command.h"
+#include "cli/usage.h"
+
+int main(int argc, char** argv) {
+  using namespace fairlead::cli;
+  CLI::App app(
+      "Fairlead puts a bundle of Kubernetes objects into a cluster in the order in which the cluster can really\n"
+      "take them.",
+      "fairlead");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.get_formatter()->column_width(42);
+  Invocation invocation;
+  add_globals(app, invocation.globals);
+  add_apply(app, invocation);
+  add_completion(app, invocation);
+  add_version(app, invocation);
+  std::vector<std::string> words = without_help_command({argv + 1, argv + argc});
+  // Before the parser: what is being typed is no valid command line yet.
+  if (words.size() >= 2 && words[0] == "__complete" && words[1] == "--")
+    return print_candidates(app, std::span(words).subspan(2));
+  try {
+    // CLI11 takes its words from the back.
+    std::ranges::reverse(words);
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    return report_usage(app, error);
+  }
+  return invocation.run();
+}

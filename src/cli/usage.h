@@ -1,0 +1,16 @@
+// Help, and what is said about a command line that is wrong.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+namespace fairlead::cli {
+
+// `help apply` is `apply --help`.
+std::vector<std::string> without_help_command(std::vector<std::string> words);
+
+// What the parser stopped at: a wish for help, or a mistake. Prints it and gives the exit code.
+int report_usage(const CLI::App& app, const CLI::ParseError& error);
+
+}  // namespace fairlead::cli

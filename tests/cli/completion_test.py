@@ -1,0 +1,52 @@
+"""Completion in the real shells."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+FAIRLEAD = os.environ["FAIRLEAD"]
+
+
+class Shells(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        bin_folder = pathlib.Path(self.folder.name) / "bin"
+        bin_folder.mkdir()
+        (bin_folder / "fairlead").symlink_to(FAIRLEAD)
+        config = pathlib.Path(self.folder.name) / "config"
+        config.write_text("apiVersion: v1\nkind: Config\ncontexts:\n"
+                          "- {name: production, context: {}}\n- {name: preview, context: {}}\n")
+        (pathlib.Path(self.folder.name) / "bundle.yaml").touch()
+        self.env = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "KUBECONFIG": str(config),
+                    "HOME": self.folder.name}
+
+    def run_in(self, *argv):
+        return subprocess.run(argv, capture_output=True, text=True, env=self.env, cwd=self.folder.name, timeout=60,
+                              check=True).stdout.split("\n")
+
+    def bash(self, *words):
+        script = f"""source <(fairlead completion bash)
+COMP_WORDS=({' '.join(f"'{word}'" for word in words)}); COMP_CWORD={len(words) - 1}
+_fairlead; printf '%s\\n' "${{COMPREPLY[@]}}" """
+        return [word for word in self.run_in("bash", "-c", script) if word]
+
+    def test_bash(self):
+        self.assertEqual(self.bash("fairlead", "ap"), ["apply"])
+        self.assertEqual(self.bash("fairlead", "apply", "--force"), ["--force-conflicts"])
+        self.assertEqual(self.bash("fairlead", "apply", "--context", "pr"), ["production", "preview"])
+        self.assertEqual(self.bash("fairlead", "apply", "--context", "=", "pro"), ["production"])
+        self.assertEqual(self.bash("fairlead", "apply", "-o", "js"), ["json", "jsonl"])
+        self.assertIn("bundle.yaml", self.bash("fairlead", "apply", "-f", "bun"))
+        self.assertEqual(self.bash("fairlead", "completion", ""), ["bash", "zsh", "fish"])
+
+    def test_fish(self):
+        lines = self.run_in("fish", "-c", "fairlead completion fish | source; complete -C 'fairlead apply --context pr'")
+        self.assertEqual([line.strip() for line in lines if line], ["preview", "production"])
+
+    def test_zsh_accepts_the_script(self):
+        self.run_in("zsh", "-f", "-c", "autoload -U compinit; compinit -u; source <(fairlead completion zsh); whence -w _fairlead")
+
+
+unittest.main()
