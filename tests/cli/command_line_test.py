@@ -2,8 +2,10 @@
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import tempfile
+import threading
 import unittest
 
 FAIRLEAD = os.environ["FAIRLEAD"]
@@ -75,6 +77,64 @@ class BadKubeconfigs(unittest.TestCase):
         result = fairlead("apply", "-f", "-", "--server", "https://127.0.0.1:1", stdin=self.OBJECT)
         self.assertEqual(result.returncode, 1)
         self.assertIn("connection refused", result.stderr)
+
+
+class HostileServers(unittest.TestCase):
+    """Whatever a server does, the end is a clear error, soon."""
+
+    def apply_to(self, behave, *flags):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def serve():
+            connections = []  # kept open: who never answers does not hang up either
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                connections.append(connection)
+                threading.Thread(target=self.answer, args=(behave, connection), daemon=True).start()
+
+        threading.Thread(target=serve, daemon=True).start()
+        return fairlead("apply", "-f", "-", "--server", f"http://127.0.0.1:{listener.getsockname()[1]}", *flags,
+                        stdin=BadKubeconfigs.OBJECT)
+
+    @staticmethod
+    def answer(behave, connection):
+        try:
+            while connection.recv(65536):
+                behave(connection)
+        except OSError:
+            pass
+
+    def test_garbage(self):
+        result = self.apply_to(lambda connection: connection.sendall(b"\x00\xff this is no HTTP\r\n\r\n"))
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"^error: .*\n(  because   .*\n)+")
+
+    def test_json_that_is_none(self):
+        body = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{\"items\":"
+        result = self.apply_to(lambda connection: connection.sendall(body))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("JSON", result.stderr)
+
+    def test_a_cut_answer(self):
+        def cut(connection):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
+            connection.shutdown(socket.SHUT_RDWR)
+        self.assertEqual(self.apply_to(cut).returncode, 1)
+
+    def test_429_for_ever(self):
+        busy = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nlong"
+        result = self.apply_to(lambda connection: connection.sendall(busy))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("429", result.stderr)
+
+    def test_no_answer_at_all(self):
+        result = self.apply_to(lambda connection: None, "--request-timeout=1s")
+        self.assertEqual(result.returncode, 3)
+        self.assertEqual(result.stderr, "error: GET /api failed\n  because   the API server did not answer within 1000 ms\n")
 
 
 unittest.main()
