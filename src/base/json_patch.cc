@@ -113,7 +113,8 @@ class Application {
   }
 
   Result<void> add(const Place& place, Json value) {
-    if (place.depth + depth_of(value) > kMaxDepth) return fail(ErrorKind::limit, "the patch nests deeper than is allowed");
+    if (place.depth + depth_of(value) > kMaxDepth)
+      return fail(ErrorKind::limit, "the patch nests deeper than is allowed");
     if (Json::Object* object = place.parent->if_object()) {
       TRY(work(object->size()));
       (*object)[place.key] = std::move(value);
@@ -212,7 +213,8 @@ class Application {
     Result<Json*> held = get(*place.parent, place.key);
     if (!held)
       return invalid(fmt::format("replace operation does not apply: doc is missing key: {}: missing value", *path));
-    if (place.depth + depth_of(value) > kMaxDepth) return fail(ErrorKind::limit, "the patch nests deeper than is allowed");
+    if (place.depth + depth_of(value) > kMaxDepth)
+      return fail(ErrorKind::limit, "the patch nests deeper than is allowed");
     **held = value;
     return {};
   }

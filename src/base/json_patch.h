@@ -1,9 +1,9 @@
 // Changes to a Json document that are Json themselves: JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7386).
 //
-// Both as Kubernetes' API server applies them, its liberties included: `replace` adds a member that is not there, `copy` of
-// nothing gives null, indices may be negative, and a merge patch drops nulls inside what it adds. Errors are in that
-// server's words, since webhooks and users see them. A patch that wants more work, size or depth than is reasonable ends
-// in ErrorKind::limit.
+// Both as Kubernetes' API server applies them, its liberties included: `replace` adds a member that is not there,
+// `copy` of nothing gives null, indices may be negative, and a merge patch drops nulls inside what it adds. Errors are
+// in that server's words, since webhooks and users see them. A patch that wants more work, size or depth than is
+// reasonable ends in ErrorKind::limit.
 #pragma once
 
 #include "base/error.h"

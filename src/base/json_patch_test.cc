@@ -62,8 +62,9 @@ TEST(JsonPatch, IsBounded) {
     copies.push_back(Json::Object{{"op", "copy"}, {"from", "/a"}, {"path", "/" + std::to_string(i)}});
   Result<Json> copied = apply_json_patch(large, copies);
   ASSERT_FALSE(copied);
-  EXPECT_EQ(copied.error().what(),
-            "Unable to complete the copy, the accumulated size increase of copy is 3145734, exceeding the limit 3145728");
+  EXPECT_EQ(
+      copied.error().what(),
+      "Unable to complete the copy, the accumulated size increase of copy is 3145734, exceeding the limit 3145728");
 
   Json::Array front(20'000, parsed(R"({"op":"add","path":"/l/0","value":1})"));
   Result<Json> moved = apply_json_patch(parsed(R"({"l":[]})"), front);

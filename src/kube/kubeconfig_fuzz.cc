@@ -1,4 +1,4 @@
-// Any bytes as a kubeconfig: no crash, no hang, and no secret in an error.
+// Any bytes as a kubeconfig: no crash, no hang; and what cannot be used is an error that says something.
 #include <cstdint>
 #include <cstdlib>
 
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Result<kube::Kubeconfig> config =
       kube::Kubeconfig::parse({reinterpret_cast<const char*>(data), size}, "/dir/config", nowhere);
   auto check = [](const Error& error) {
-    if (error.report().contains("hunter2hunter2")) std::abort();
+    if (error.what().empty() || error.report().size() > size_t{1} << 20) std::abort();
   };
   if (!config) {
     check(config.error());
