@@ -63,9 +63,10 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   }
 
   bool add_number(std::string_view text) {
-    const char* end = text.data() + text.size();
+    const char* begin = text.data();
+    const char* end = begin + text.size();
     auto read = [&](auto& value) {
-      auto [stop, error] = std::from_chars(text.data(), end, value);
+      auto [stop, error] = std::from_chars(begin, end, value);
       return error == std::errc() && stop == end;
     };
     int64_t integer = 0;

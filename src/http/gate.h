@@ -19,7 +19,7 @@ class Gate : public std::enable_shared_from_this<Gate> {
     Permit() = default;
     explicit Permit(std::shared_ptr<Gate> gate) : gate_(std::move(gate)) {}
     Permit(Permit&&) = default;
-    Permit& operator=(Permit&& other) {
+    Permit& operator=(Permit&& other) noexcept {
       release();
       gate_ = std::move(other.gate_);
       return *this;
