@@ -1,0 +1,32 @@
+// Whether a request meets a webhook: the API server's own decision, step by step.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "admission/attributes.h"
+#include "admission/webhook.h"
+#include "base/json.h"
+
+namespace fairlead::admission {
+
+// Webhook configurations and admission policies themselves meet no webhook, so that one can always get rid of them.
+bool is_exempt_from_webhooks(const GroupVersionKind& kind);
+
+struct Match {
+  // `refused` ends the request: a condition that failed, a selector that cannot be read, a namespace that is not there.
+  enum class Outcome { no, yes, refused };
+  Outcome outcome = Outcome::no;
+  // Of a yes: as what, and whether a condition that cannot be evaluated here was counted as met.
+  Target target;
+  bool undecided = false;
+  // Of a no that a condition decided.
+  std::string condition;
+  // Of a refusal.
+  Json status;
+};
+
+// The kind is not looked at: a request meets both kinds. Exempt kinds match nothing.
+Match match(const Webhook& webhook, const Attributes& attributes);
+
+}  // namespace fairlead::admission

@@ -1,0 +1,71 @@
+// One step down from a value to a part of it, as managedFields names it: a member of an object by its name (`f:`), an
+// item of a list by its keys (`k:`) or by its own value (`v:`), or by its position (`i:`).
+//
+// Elements have a total order, which is the one that the API server writes them in. Everything here can be given
+// hostile text; reading is bounded.
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+
+namespace fairlead::fields {
+
+// The order of values: numbers (by size, whatever their kind), strings, booleans, lists, objects, null.
+std::strong_ordering compare_values(const Json& left, const Json& right);
+// Equal as the API server sees it: 1 equals 1.0, and the order of members does not count.
+inline bool equal_values(const Json& left, const Json& right) { return compare_values(left, right) == 0; }
+
+class PathElement {
+ public:
+  struct KeyField {
+    std::string name;
+    Json value;
+  };
+  // Sorted by name.
+  using Key = std::vector<KeyField>;
+
+  static PathElement field(std::string_view name) { return PathElement(std::string(name)); }
+  static PathElement key(Key key);
+  static PathElement value(Json value) { return PathElement(std::move(value)); }
+  static PathElement index(int64_t index) { return PathElement(index); }
+
+  // From the written form, `f:name`. ErrorKind::not_found for a form of a later version, which is to be left out.
+  static Result<PathElement> parse(std::string_view text);
+  std::string dump() const;
+
+  const std::string* if_field() const { return std::get_if<std::string>(&what_); }
+  const Key* if_key() const { return std::get_if<Key>(&what_); }
+  const Json* if_value() const { return std::get_if<Json>(&what_); }
+  const int64_t* if_index() const { return std::get_if<int64_t>(&what_); }
+
+  // As conflicts show it: `.name`, `[name="x",port=80]`, `[="x"]`, `[3]`.
+  std::string text() const;
+
+  std::strong_ordering operator<=>(const PathElement& other) const;
+  bool operator==(const PathElement& other) const { return (*this <=> other) == 0; }
+
+ private:
+  // In the order in which the kinds are sorted.
+  using What = std::variant<std::string, Key, Json, int64_t>;
+  explicit PathElement(What what) : what_(std::move(what)) {}
+  explicit PathElement(std::string name) : what_(std::move(name)) {}
+  explicit PathElement(Json value) : what_(std::move(value)) {}
+  explicit PathElement(int64_t index) : what_(index) {}
+
+  What what_;
+};
+
+using Path = std::vector<PathElement>;
+std::string text_of(const Path& path);
+
+// A string in quotes, with the escapes of the server's own messages.
+std::string quoted(std::string_view text);
+
+}  // namespace fairlead::fields

@@ -1,0 +1,170 @@
+#include "schema/structural.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schema/builtin.h"
+#include "schema/decode.h"
+#include "schema/stored.h"
+
+namespace fairlead::schema {
+namespace {
+
+const Json* schema_of_member(const Json* schema, std::string_view key) {
+  if (!schema) return nullptr;
+  if (const Json* property = (*schema)["properties"].members().find(key)) return property;
+  const Json& extra = (*schema)["additionalProperties"];
+  return extra.is_object() ? &extra : nullptr;
+}
+
+const Json* schema_of_items(const Json* schema) {
+  return schema && (*schema)["items"].is_object() ? &(*schema)["items"] : nullptr;
+}
+
+bool flag(const Json* schema, std::string_view name) { return schema && (*schema)[name].bool_or(false); }
+
+bool is_meta(std::string_view key) { return key == "apiVersion" || key == "kind" || key == "metadata"; }
+
+// Whether there may be members of any name, with or without a schema of their own.
+bool takes_any(const Json* schema) {
+  const Json& extra = (*schema)["additionalProperties"];
+  return extra.is_object() || extra.bool_or(false);
+}
+
+class Pruner {
+ public:
+  std::vector<std::string> unknown;
+
+  void visit(Json& value, const Json* schema, bool resource) {
+    bool preserve = flag(schema, "x-kubernetes-preserve-unknown-fields");
+    resource |= flag(schema, "x-kubernetes-embedded-resource");
+    if (Json::Array* list = value.if_array()) {
+      for (size_t i = 0; i < list->size(); ++i)
+        at(fmt::format("[{}]", i), [&] {
+          // What is in a list that may hold anything is kept whole, unless the items say more.
+          if (!preserve || schema_of_items(schema)) visit((*list)[i], schema_of_items(schema), false);
+        });
+    }
+    Json::Object* object = value.if_object();
+    if (!object) return;
+    Json::Object kept;
+    for (Json::Member& member : *object) {
+      const Json* below = schema_of_member(schema, member.key);
+      if (resource && is_meta(member.key)) {
+        kept.append(member.key, std::move(member.value));
+      } else if (below || preserve || (schema && takes_any(schema))) {
+        if (below) at(path_.empty() ? member.key : "." + member.key, [&] { visit(member.value, below, false); });
+        kept.append(member.key, std::move(member.value));
+      } else {
+        unknown.push_back(path_.empty() ? member.key : path_ + "." + member.key);
+      }
+    }
+    *object = std::move(kept);
+  }
+
+ private:
+  template <class Visit>
+  void at(const std::string& step, Visit go) {
+    size_t length = path_.size();
+    path_ += step;
+    go();
+    path_.resize(length);
+  }
+
+  std::string path_;
+};
+
+void drop_nulls(Json& value, const Json* schema) {
+  if (Json::Array* list = value.if_array())
+    for (Json& item : *list) drop_nulls(item, schema_of_items(schema));
+  Json::Object* object = value.if_object();
+  if (!object) return;
+  Json::Object kept;
+  for (Json::Member& member : *object) {
+    const Json* below = schema_of_member(schema, member.key);
+    bool unwanted = member.value.is_null() && below && !flag(below, "nullable") && !below->contains("default");
+    if (unwanted) continue;
+    drop_nulls(member.value, below);
+    kept.append(member.key, std::move(member.value));
+  }
+  *object = std::move(kept);
+}
+
+bool unwanted_null(const Json& value, const Json* schema) {
+  return value.is_null() && schema && !flag(schema, "nullable");
+}
+
+void fill(Json& value, const Json* schema) {
+  if (!schema) return;
+  if (Json::Array* list = value.if_array()) {
+    const Json* items = schema_of_items(schema);
+    for (Json& item : *list) {
+      if (unwanted_null(item, items)) item = (*items)["default"];
+      fill(item, items);
+    }
+  }
+  Json::Object* object = value.if_object();
+  if (!object) return;
+  for (const Json::Member& property : (*schema)["properties"].members()) {
+    const Json& fallback = property.value["default"];
+    if (fallback.is_null()) continue;
+    const Json* there = object->find(property.key);
+    if (!there || unwanted_null(*there, &property.value)) (*object)[property.key] = fallback;
+  }
+  for (Json::Member& member : *object) {
+    const Json* below = schema_of_member(schema, member.key);
+    bool named = (*schema)["properties"].contains(member.key);
+    if (!named && unwanted_null(member.value, below)) member.value = (*below)["default"];
+    fill(member.value, below);
+  }
+}
+
+// Metadata is the same everywhere, whatever the schema says.
+std::vector<std::string> prune_metadata(Json& object) {
+  static const SchemaPtr kMeta = [] {
+    auto schema = std::make_shared<Schema>();
+    schema->root = add_builtin_type(*schema, "meta.v1.ObjectMeta");
+    return schema;
+  }();
+  Json* meta = object.is_object() ? object.if_object()->find("metadata") : nullptr;
+  if (!meta || !meta->is_object()) return {};
+  std::vector<std::string> unknown = unknown_fields(*kMeta, *meta);
+  for (std::string& path : unknown) path = "metadata." + path;
+  *meta = stored_form(*kMeta, *meta);
+  return unknown;
+}
+
+}  // namespace
+
+Pruned prune(const Json& schema, const Json& object) {
+  Pruned out{object, {}};
+  if (schema.is_null()) return out;
+  Pruner pruner;
+  pruner.visit(out.object, &schema, true);
+  drop_nulls(out.object, &schema);
+  std::sort(pruner.unknown.begin(), pruner.unknown.end());
+  out.unknown = prune_metadata(out.object);
+  out.unknown.insert(out.unknown.end(), pruner.unknown.begin(), pruner.unknown.end());
+  return out;
+}
+
+Json with_structural_defaults(const Json& schema, const Json& object) {
+  Json out = object;
+  if (!schema.is_null()) fill(out, &schema);
+  return out;
+}
+
+bool uses_cel(const Json& schema) {
+  if (schema.contains("x-kubernetes-validations")) return true;
+  for (const Json::Member& property : schema["properties"].members())
+    if (uses_cel(property.value)) return true;
+  for (std::string_view name : {"allOf", "anyOf", "oneOf"})
+    for (const Json& one : schema[name].items())
+      if (uses_cel(one)) return true;
+  for (std::string_view name : {"items", "additionalProperties", "not"})
+    if (schema[name].is_object() && uses_cel(schema[name])) return true;
+  return false;
+}
+
+}  // namespace fairlead::schema

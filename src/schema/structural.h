@@ -1,0 +1,32 @@
+// Custom resources against the openAPIV3Schema of their CustomResourceDefinition: what the API server removes from
+// them, adds to them, and refuses. The schema is read as it stands in the CRD; null means that everything goes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "schema/refusal.h"
+
+namespace fairlead::schema {
+
+struct Pruned {
+  Json object;
+  // What was removed: "spec.x", "spec.list[0].y". Sorted. This is what strict validation refuses.
+  std::vector<std::string> unknown;
+};
+// Removes fields that the schema (or, for metadata, the server) does not know, and nulls where it wants something else
+// and has no default.
+Pruned prune(const Json& schema, const Json& object);
+
+// Fills in the defaults of the schema, at every level that is there.
+Json with_structural_defaults(const Json& schema, const Json& object);
+
+// Everything that is wrong with the object; empty if it is taken. What was wrong before (`live`, null on creation) and
+// has not been touched is forgiven. Rules in CEL are not looked at: see uses_cel.
+std::vector<Cause> violations(const Json& schema, const Json& object, const Json& live = Json());
+
+// Whether the schema has x-kubernetes-validations anywhere, so that violations() is not the whole answer.
+bool uses_cel(const Json& schema);
+
+}  // namespace fairlead::schema
