@@ -1,0 +1,133 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/interrupt.h"
+#include "base/process.h"
+#include "base/real_loop.h"
+#include "base/scope.h"
+#include "cli/command.h"
+#include "sandbox/network.h"
+
+namespace fairlead::cli {
+namespace {
+
+struct SandboxFlags {
+  uint16_t port = 0;
+  std::string kubeconfig_file;
+  size_t nodes = 1;
+  size_t api_servers = 1;
+  uint64_t seed = 1;
+  bool control_plane_only = false;
+  std::vector<std::string> command;
+};
+
+// A file that only its owner can read: it holds a key. Gone at the end.
+class KubeconfigFile {
+ public:
+  static Result<KubeconfigFile> write(std::string path, const std::string& text) {
+    int fd = -1;
+    if (path.empty()) {
+      const char* folder = std::getenv("TMPDIR");
+      path = std::string(folder && *folder ? folder : "/tmp") + "/fairlead-sandbox-XXXXXX";
+      fd = mkstemp(path.data());
+    } else {
+      fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    }
+    if (fd < 0) return fail(ErrorKind::unavailable, "cannot write the kubeconfig {}: {}", path, std::strerror(errno));
+    (void)fchmod(fd, 0600);
+    bool whole = ::write(fd, text.data(), text.size()) == ssize_t(text.size());
+    close(fd);
+    if (!whole) return fail(ErrorKind::unavailable, "cannot write the kubeconfig {}: {}", path, std::strerror(errno));
+    return KubeconfigFile(std::move(path));
+  }
+  KubeconfigFile(KubeconfigFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  KubeconfigFile& operator=(KubeconfigFile&&) = delete;
+  ~KubeconfigFile() {
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit KubeconfigFile(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+Task<Result<int>> run_command(RealLoop& loop, std::vector<std::string> command, std::string kubeconfig) {
+  ProcessSpec spec;
+  spec.argv = std::move(command);
+  spec.environment = {{"KUBECONFIG", std::move(kubeconfig)}};
+  spec.input = ProcessSpec::Input::inherit;
+  spec.inherit_output = true;
+  spec.inherit_errors = true;
+  CO_TRY_ASSIGN(ProcessResult result, co_await run_process(loop, std::move(spec)));
+  co_return result.exit_status.value_or(128 + result.signal);
+}
+
+Task<Result<int>> wait_for_interrupt(RealLoop& loop) {
+  Signal never(loop);
+  (void)co_await never.wait();
+  co_return int(kDone);
+}
+
+Task<int> serve(RealLoop& loop, SandboxFlags flags) {
+  CancelSource stop;
+  Interrupt interrupt(loop, stop);
+  sandbox::Options options;
+  options.seed = flags.seed;
+  options.nodes = flags.nodes;
+  options.api_servers = flags.api_servers;
+  options.controllers = !flags.control_plane_only;
+  auto front = sandbox::NetworkFront::start(loop, std::move(options), {.port = flags.port});
+  if (!front) co_return report(front.error());
+  int code = kDone;
+  {
+    Result<KubeconfigFile> file = KubeconfigFile::write(flags.kubeconfig_file, (*front)->kubeconfig());
+    if (!file) {
+      code = report(file.error());
+    } else {
+      Result<int> ended = kDone;
+      if (flags.command.empty()) {
+        std::printf("sandbox at %s until Ctrl-C\n  export KUBECONFIG=%s\n", (*front)->server().c_str(),
+                    file->path().c_str());
+        std::fflush(stdout);
+        ended = co_await wait_for_interrupt(loop).governed_by(&stop);
+      } else {
+        ended = co_await run_command(loop, flags.command, file->path()).governed_by(&stop);
+      }
+      if (ended) code = *ended;
+      else code = interrupt.happened() ? int(kInterrupted) : report(ended.error());
+    }
+  }
+  co_await (*front)->stop();
+  co_return code;
+}
+
+}  // namespace
+
+void add_sandbox(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<SandboxFlags>();
+  CLI::App* command = app.add_subcommand(
+      "sandbox", "Serve a Kubernetes API from memory, until Ctrl-C or, with `-- COMMAND`, until that ends");
+  command->add_option("--port", flags->port, "Port on 127.0.0.1; any free one unless given");
+  command->add_option("--kubeconfig-file", flags->kubeconfig_file, "Where to write the kubeconfig; removed at the end");
+  command->add_option("--nodes", flags->nodes, "Number of nodes")->check(CLI::Range(0, 200));
+  command->add_option("--api-servers", flags->api_servers, "Number of API servers")->check(CLI::Range(1, 5));
+  command->add_option("--seed", flags->seed, "What names and uids are drawn from");
+  command->add_flag("--control-plane-only", flags->control_plane_only,
+                    "No controllers: objects stay as they are written");
+  command->add_option("command", flags->command, "A command to run with KUBECONFIG set; its exit code is ours");
+  command->callback([&invocation, flags] {
+    invocation.run = [flags] {
+      RealLoop loop;
+      return loop.run(serve(loop, *flags));
+    };
+  });
+}
+
+}  // namespace fairlead::cli

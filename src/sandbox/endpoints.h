@@ -1,0 +1,16 @@
+// From a Service to what answers behind it, as kube-proxy or the API server itself would find it.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "sandbox/core.h"
+
+namespace fairlead::sandbox {
+
+// The address that a connection to a port of the Service ends at; or why there is none, in a Go client's words.
+std::expected<std::string, std::string> backend_of(Core& core, std::string_view ns, std::string_view name,
+                                                   int64_t port);
+
+}  // namespace fairlead::sandbox

@@ -1,0 +1,19 @@
+// What is particular to single built-in kinds: filled in when they are created or updated, and what is refused. The
+// deeper validation of the real server is not here; docs/sandbox.md lists what is.
+#pragma once
+
+#include "sandbox/core.h"
+#include "sandbox/status.h"
+
+namespace fairlead::sandbox {
+
+struct KindRule {
+  void (*create)(Core& core, Json& object) = nullptr;
+  void (*update)(Core& core, const Json& live, Json& object) = nullptr;
+  void (*validate)(const Core& core, const Json* live, const Json& object, std::vector<Cause>& causes) = nullptr;
+};
+
+// Null for kinds that need none.
+const KindRule* rule_for(const Kind& kind);
+
+}  // namespace fairlead::sandbox

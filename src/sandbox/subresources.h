@@ -1,0 +1,11 @@
+// What is asked of a part of an object: scale, eviction, binding. status and finalize are updates like others
+// (write.h).
+#pragma once
+
+#include "sandbox/api_server.h"
+
+namespace fairlead::sandbox {
+
+Task<Outcome<Reply>> serve_subresource(ApiServer& server, Call& call, const Kind& kind, const Subresource& sub);
+
+}  // namespace fairlead::sandbox

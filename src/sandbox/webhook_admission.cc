@@ -1,0 +1,175 @@
+#include "sandbox/webhook_admission.h"
+
+#include "admission/dispatch.h"
+#include "admission/policy.h"
+#include "sandbox/go_decode.h"
+#include "sandbox/webhook_call.h"
+
+namespace fairlead::sandbox {
+namespace {
+
+admission::Operation operation_of(Operation operation) {
+  switch (operation) {
+    case Operation::create: return admission::Operation::create;
+    case Operation::update: return admission::Operation::update;
+    case Operation::remove: return admission::Operation::remove;
+    case Operation::connect: return admission::Operation::connect;
+  }
+  return admission::Operation::create;
+}
+
+admission::GroupVersionKind kind_of(const Kind& kind) { return {kind.group, kind.version, kind.kind}; }
+admission::GroupVersionResource resource_of(const Kind& kind) { return {kind.group, kind.version, kind.resource}; }
+
+admission::Attributes attributes_of(const Core& core, const Call& call, const Attributes& from) {
+  admission::Attributes to;
+  to.operation = operation_of(from.operation);
+  to.resource = resource_of(from.kind);
+  to.kind = kind_of(from.kind);
+  // Some are of another kind than what they are part of: Scale, Eviction.
+  if (const Subresource* sub = from.kind.find_subresource(from.subresource);
+      sub && !sub->group.empty() && sub->kind != from.kind.kind)
+    to.kind = {sub->group, sub->version, sub->kind};
+  to.subresource = from.subresource;
+  bool is_namespace = from.kind.id() == ResourceId{"", "namespaces"};
+  to.ns = is_namespace ? from.place.name : from.place.ns;
+  to.name = from.place.name;
+  if (from.object) to.object = *from.object;
+  if (from.old) to.old_object = *from.old;
+  if (ObjectPtr ns = core.find("", "namespaces", "", to.ns)) to.ns_object = *ns;
+  to.dry_run = from.dry_run;
+  to.user.name = call.user.name;
+  to.user.groups = call.user.groups;
+  to.options = from.options;
+  for (const Kind* other : core.kinds.in_order())
+    if (other->stored_as == from.kind.stored_as && other->version != from.kind.version &&
+        other->group == from.kind.group)
+      to.equivalents.push_back({resource_of(*other), kind_of(*other)});
+  return to;
+}
+
+Status from_json(const Json& json) {
+  Status status{int(json["code"].int_or(500)), std::string(json["reason"].string_or("")),
+                std::string(json["message"].string_or("")), json["details"]};
+  if (json["metadata"].is_object()) status.metadata = json["metadata"];
+  // A request whose time is up is answered by another part of the real server, which writes no kind and no type.
+  if (!json.contains("kind")) {
+    status.plain_text = true;
+    status.message = json.dump() + "\n";
+  }
+  return status;
+}
+
+Json client_config(const admission::Webhook& hook) {
+  Json::Object config;
+  if (!hook.ca_bundle.empty()) config.append("caBundle", hook.ca_bundle);
+  if (!hook.service) {
+    config.append("url", hook.url);
+    return config;
+  }
+  Json::Object service{{"namespace", hook.service->ns}, {"name", hook.service->name}, {"port", hook.service->port}};
+  if (!hook.service->path.empty()) service.append("path", hook.service->path);
+  config.append("service", std::move(service));
+  return config;
+}
+
+// What it has learned beside a refusal. What the sandbox cannot evaluate it does not decide.
+Outcome<void> take(Call& call, const admission::Gathered& gathered) {
+  for (const std::string& warning : gathered.warnings) call.warn(warning);
+  if (!gathered.undecided) return {};
+  return refuse(not_implemented("a matchCondition of a webhook is outside of the part of CEL that it evaluates"));
+}
+
+Duration time_left(const Core& core, const Call& call, const admission::Call& webhook) {
+  return std::min<Duration>(std::chrono::seconds(webhook.timeout_seconds), call.deadline - core.loop.now());
+}
+
+}  // namespace
+
+Task<Outcome<void>> call_mutating_webhooks(ApiServer& server, Call& call, Attributes& attributes) {
+  Core& core = server.core();
+  Webhooks::Hooks hooks = server.webhooks().hooks(Webhooks::List::mutating);
+  if (hooks->empty() || admission::is_exempt_from_webhooks(kind_of(attributes.kind))) co_return Outcome<void>();
+  admission::Mutation mutation(*hooks, attributes_of(core, call, attributes), [&core] { return core.random.uid(); });
+  while (const admission::Call* next = mutation.next()) {
+    Duration left = time_left(core, call, *next);
+    if (left <= Duration::zero()) {
+      mutation.expire();
+      break;
+    }
+    std::expected<admission::Answer, std::string> answer =
+        co_await call_webhook(server, client_config(*next->webhook), next->review, left);
+    if (answer) mutation.answered(*answer);
+    else if (core.loop.now() >= call.deadline) mutation.expire();
+    else mutation.failed("failed to call webhook: " + answer.error());
+  }
+  Outcome<void> taken = take(call, mutation.gathered());
+  if (!mutation.status().is_null()) co_return refuse(from_json(mutation.status()));
+  if (!taken) co_return taken;
+  if (attributes.object) {
+    Result<Json> object = mutation.object();
+    if (!object) co_return refuse(internal_error(object.error().message()));
+    // What came of it has to be an object of the kind still.
+    if (attributes.subresource.empty() && !attributes.kind.custom)
+      if (schema::SchemaPtr schema = attributes.kind.builtin_schema())
+        if (Decoding decoding = decode_as(*schema, *object); decoding.error)
+          co_return refuse(internal_error(*decoding.error));
+    *attributes.object = *std::move(object);
+  }
+  co_return Outcome<void>();
+}
+
+Task<Outcome<void>> check_policies(ApiServer& server, Call& call, Attributes& attributes) {
+  Core& core = server.core();
+  std::shared_ptr<const Webhooks::Policies> policies = server.webhooks().policies();
+  if (policies->bindings.empty() || admission::is_exempt_from_policies(resource_of(attributes.kind)))
+    co_return Outcome<void>();
+  auto params = [&core](const admission::ParamKind& wanted) -> std::optional<admission::Params> {
+    size_t slash = wanted.api_version.find('/');
+    std::string group = slash == std::string::npos ? "" : wanted.api_version.substr(0, slash);
+    std::string version = slash == std::string::npos ? wanted.api_version : wanted.api_version.substr(slash + 1);
+    const Kind* kind = core.kinds.by_kind(group, version, wanted.kind);
+    if (!kind) return std::nullopt;
+    admission::Params found{kind->namespaced, {}};
+    for (const auto& [place, object] : core.store.all(kind->stored_as)) found.objects.push_back(*object);
+    return found;
+  };
+  admission::PolicyOutcome outcome =
+      admission::validate(policies->policies, policies->bindings, attributes_of(core, call, attributes), params);
+  for (const std::string& warning : outcome.warnings) call.warn(warning);
+  if (!outcome.status.is_null()) co_return refuse(from_json(outcome.status));
+  if (outcome.undecided) co_return refuse(not_implemented("a policy is outside of the part of CEL that it evaluates"));
+  co_return Outcome<void>();
+}
+
+Task<Outcome<void>> call_validating_webhooks(ApiServer& server, Call& call, Attributes& attributes) {
+  Core& core = server.core();
+  Webhooks::Hooks hooks = server.webhooks().hooks(Webhooks::List::validating);
+  if (hooks->empty() || admission::is_exempt_from_webhooks(kind_of(attributes.kind))) co_return Outcome<void>();
+  admission::Validation validation(*hooks, attributes_of(core, call, attributes),
+                                   [&core] { return core.random.uid(); });
+  if (!validation.calls().empty()) {
+    auto ask = [](ApiServer& at, const Core& shared, const Call& of, admission::Validation& plan,
+                  size_t index) -> Task<void> {
+      const admission::Call& one = plan.calls()[index];
+      Duration left = time_left(shared, of, one);
+      if (left <= Duration::zero()) {
+        plan.expire();
+        co_return;
+      }
+      std::expected<admission::Answer, std::string> answer =
+          co_await call_webhook(at, client_config(*one.webhook), one.review, left);
+      if (answer) plan.answered(index, *answer);
+      else if (shared.loop.now() >= of.deadline) plan.expire();
+      else plan.failed(index, "failed to call webhook: " + answer.error());
+    };
+    Scope scope(core.loop, co_await current_cancel());
+    for (size_t i = 0; i < validation.calls().size(); ++i) scope.spawn(ask(server, core, call, validation, i));
+    co_await scope.join();
+  }
+  Outcome<void> taken = take(call, validation.gathered());
+  if (!validation.status().is_null()) co_return refuse(from_json(validation.status()));
+  co_return taken;
+}
+
+}  // namespace fairlead::sandbox

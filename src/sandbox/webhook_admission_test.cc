@@ -1,0 +1,154 @@
+#include "sandbox/sandbox_testing.h"
+
+namespace fairlead::sandbox {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view kMaps = "/api/v1/namespaces/default/configmaps";
+constexpr std::string_view kHooks = "/apis/admissionregistration.k8s.io/v1/";
+
+std::string message(const Got& got) { return std::string(got.body["message"].string_or(got.text)); }
+
+http::Response review(const http::Request& request, Json response) {
+  Json asked = *Json::parse(request.body);
+  response.make("uid") = asked["request"]["uid"];
+  Json answer = Json::Object{{"apiVersion", asked["apiVersion"]}, {"kind", "AdmissionReview"}, {"response", response}};
+  return {200, {{"Content-Type", "application/json"}}, answer.dump(), 0};
+}
+
+class WebhookTest : public SandboxTest {
+ protected:
+  // A Service with one ready endpoint.
+  void serve(std::string name, LocalWebhooks::Handler handler, std::string ca = {}) {
+    post(
+        "/api/v1/namespaces/default/services",
+        fmt::format(
+            R"({{"metadata":{{"name":"{}"}},"spec":{{"clusterIP":"10.96.0.77","ports":[{{"port":443,"targetPort":8443}}]}}}})",
+            name));
+    post("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+         fmt::format(
+             R"({{"metadata":{{"name":"{0}-1","labels":{{"kubernetes.io/service-name":"{0}"}}}},"addressType":"IPv4",
+                         "endpoints":[{{"addresses":["10.244.0.9"],"conditions":{{"ready":true}}}}],
+                         "ports":[{{"name":"","port":8443,"protocol":"TCP"}}]}})",
+             name));
+    sandbox_.webhooks().serve("default/" + name, std::move(handler), std::move(ca));
+  }
+  void register_hook(std::string_view resource, std::string_view service, std::string_view more = "") {
+    std::string_view kind =
+        resource.starts_with("mutating") ? "MutatingWebhookConfiguration" : "ValidatingWebhookConfiguration";
+    Got made =
+        post(std::string(kHooks) + std::string(resource),
+             fmt::format(R"({{"apiVersion":"admissionregistration.k8s.io/v1","kind":"{}","metadata":{{"name":"{}"}},
+           "webhooks":[{{"name":"{}.example.com","sideEffects":"None","admissionReviewVersions":["v1"]{},
+           "clientConfig":{{"service":{{"namespace":"default","name":"{}","path":"/validate"}}}},
+           "rules":[{{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE","UPDATE"],"resources":["configmaps"]}}]}}]}})",
+                         kind, service, service, more, service));
+    EXPECT_EQ(made.status, 201) << made.text;
+    pass(100ms);
+  }
+  Got make_map(std::string_view name) {
+    return apply(
+        fmt::format("{}/{}", kMaps, name),
+        fmt::format(R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{}"}},"data":{{"a":"b"}}}})", name));
+  }
+};
+
+LocalWebhooks::Handler answering(Json response) {
+  return [response](http::Request request) -> Task<Result<http::Response>> { co_return review(request, response); };
+}
+
+TEST_F(WebhookTest, ADenialIsToldInItsWords) {
+  serve(
+      "deny",
+      answering(*Json::parse(R"({"allowed":false,"status":{"code":403,"reason":"Forbidden","message":"not today"}})")));
+  register_hook("validatingwebhookconfigurations", "deny");
+  Got refused = make_map("x");
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_EQ(message(refused), "admission webhook \"deny.example.com\" denied the request: not today");
+}
+
+TEST_F(WebhookTest, AMutationIsStored) {
+  // [{"op":"add","path":"/data/added","value":"yes"}]
+  serve(
+      "mutate",
+      answering(*Json::parse(
+          R"({"allowed":true,"patchType":"JSONPatch","warnings":["changed"],"patch":"W3sib3AiOiJhZGQiLCJwYXRoIjoiL2RhdGEvYWRkZWQiLCJ2YWx1ZSI6InllcyJ9XQ=="})")));
+  register_hook("mutatingwebhookconfigurations", "mutate");
+  Got made = make_map("x");
+  EXPECT_EQ(made.status, 201) << made.text;
+  EXPECT_EQ(made.body["data"]["added"], Json("yes"));
+  EXPECT_EQ(made.warnings, (std::vector<std::string>{"299 - \"changed\""}));
+}
+
+TEST_F(WebhookTest, WhatCannotBeReachedFailsTheRequestUnlessIgnored) {
+  register_hook("validatingwebhookconfigurations", "missing");
+  constexpr std::string_view kPost =
+      "Internal error occurred: failed calling webhook \"missing.example.com\": failed to call webhook: "
+      "Post \"https://missing.default.svc:443/validate?timeout=10s\": ";
+  EXPECT_EQ(message(make_map("x")), std::string(kPost) + "service \"missing\" not found");
+  post(
+      "/api/v1/namespaces/default/services",
+      R"({"metadata":{"name":"missing"},"spec":{"clusterIP":"10.96.0.78","selector":{"a":"b"},"ports":[{"port":443}]}})");
+  EXPECT_EQ(message(make_map("x")), std::string(kPost) + "dial tcp 10.96.0.78:443: connect: connection refused");
+  Got ignored = merge(
+      std::string(kHooks) + "validatingwebhookconfigurations/missing",
+      R"({"webhooks":[{"name":"missing.example.com","sideEffects":"None","admissionReviewVersions":["v1"],"failurePolicy":"Ignore",
+                          "clientConfig":{"service":{"namespace":"default","name":"missing"}},
+                          "rules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]}]})");
+  EXPECT_EQ(ignored.status, 200) << ignored.text;
+  pass(100ms);
+  EXPECT_EQ(make_map("x").status, 201);
+}
+
+TEST_F(WebhookTest, AnAuthorityThatIsNotTrustedIsTold) {
+  serve("strange", answering(*Json::parse(R"({"allowed":true})")), "the authority");
+  register_hook("validatingwebhookconfigurations", "strange");
+  EXPECT_EQ(
+      message(make_map("x")),
+      "Internal error occurred: failed calling webhook \"strange.example.com\": failed to call webhook: Post "
+      "\"https://strange.default.svc:443/validate?timeout=10s\": tls: failed to verify certificate: x509: certificate "
+      "signed by unknown authority");
+}
+
+TEST_F(WebhookTest, ASlowOneRunsIntoItsTimeout) {
+  serve("slow", [this](http::Request request) -> Task<Result<http::Response>> {
+    CO_TRY(co_await sleep_for(loop_, 8s));
+    co_return review(request, Json::Object{{"allowed", true}});
+  });
+  register_hook("validatingwebhookconfigurations", "slow", R"(,"timeoutSeconds":1)");
+  EXPECT_EQ(message(make_map("x")),
+            "Internal error occurred: failed calling webhook \"slow.example.com\": failed to call webhook: Post "
+            "\"https://slow.default.svc:443/validate?timeout=1s\": context deadline exceeded");
+}
+
+TEST_F(WebhookTest, AConfigurationTakesEffectAfterItsDelay) {
+  sandbox_.core().options.delays.validating_webhooks = 5s;
+  post(
+      std::string(kHooks) + "validatingwebhookconfigurations",
+      R"({"metadata":{"name":"late"},"webhooks":[{"name":"late.example.com","sideEffects":"None","admissionReviewVersions":["v1"],
+           "clientConfig":{"service":{"namespace":"default","name":"none"}},
+           "rules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]}]})");
+  EXPECT_EQ(make_map("early").status, 201);
+  pass(6s);
+  EXPECT_EQ(make_map("late").status, 500);
+}
+
+TEST_F(WebhookTest, APolicyDenies) {
+  post(std::string(kHooks) + "validatingadmissionpolicies",
+       R"json({"metadata":{"name":"no-deny"},"spec":{"failurePolicy":"Fail","matchConstraints":{"resourceRules":[
+           {"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE","UPDATE"],"resources":["configmaps"]}]},
+           "validations":[{"expression":"!has(object.data.deny)","message":"data.deny is not allowed"}]}})json");
+  post(std::string(kHooks) + "validatingadmissionpolicybindings",
+       R"({"metadata":{"name":"no-deny"},"spec":{"policyName":"no-deny","validationActions":["Deny"]}})");
+  pass(1s);
+  Got refused = apply(std::string(kMaps) + "/vap",
+                      R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"vap"},"data":{"deny":"x"}})");
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(message(refused),
+            "configmaps \"vap\" is forbidden: ValidatingAdmissionPolicy 'no-deny' with binding 'no-deny' denied "
+            "request: data.deny is not allowed");
+}
+
+}  // namespace
+}  // namespace fairlead::sandbox
