@@ -1,0 +1,67 @@
+"""Waiting until a server has taken in what a script has made: nothing tells when it has, so it is made to show it."""
+import itertools
+import time
+
+from script import Mistake
+
+PATIENCE = 60  # seconds for what a server does by itself
+COUNTER = itertools.count()
+
+
+def repeat_until(what, attempt):
+    """Until it is true; it returns whether it is, and what was seen last."""
+    deadline, pause = time.monotonic() + PATIENCE, 0.01
+    while True:
+        done, seen = attempt()
+        if done:
+            return
+        if time.monotonic() > deadline:
+            raise Mistake(f"{what}: not within {PATIENCE} s; the last answer was {str(seen)[:600]}")
+        time.sleep(pause)
+        pause = min(pause * 1.3, 0.3)
+
+
+def wait_until_taken_in(server, identity, made):
+    kind = made.get("kind", "")
+    if kind in ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"):
+        wait_until_in_effect(server, identity, kind)
+    elif kind == "CustomResourceDefinition":
+        for version in made["spec"]["versions"]:
+            if version["served"]:
+                wait_until_served(server, made, version["name"])
+
+
+def wait_until_served(server, definition, version):
+    path = f"/apis/{definition['spec']['group']}/{version}/{definition['spec']['names']['plural']}?limit=1"
+
+    def attempt():
+        status, answer = server.json("GET", path)
+        return status == 200, f"{status} {answer}"
+    repeat_until(f"{path} is served", attempt)
+
+
+def wait_until_in_effect(server, identity, kind):
+    """A marker made later than the configuration: when its hook fails, as it must, the server knows the other too."""
+    name = f"marker-{identity}-{next(COUNTER)}"
+    collection = f"/apis/admissionregistration.k8s.io/v1/{kind.lower()}s"
+    status, answer = server.json("POST", collection, {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": {"name": name},
+        "webhooks": [{
+            "name": "marker.example.com",
+            "clientConfig": {"service": {"namespace": "default", "name": name}},
+            "rules": [{"operations": ["CREATE"], "apiGroups": ["authentication.k8s.io"], "apiVersions": ["v1"],
+                       "resources": ["selfsubjectreviews"]}],
+            "matchConditions": [{"name": "own-probe", "expression": "has(request.options.fieldManager) && "
+                                 f"request.options.fieldManager == '{name}'"}],
+            "sideEffects": "None", "admissionReviewVersions": ["v1"]}]})
+    if status != 201:
+        raise Mistake(f"no marker: {answer}")
+
+    def attempt():
+        seen = server.json("POST", f"/apis/authentication.k8s.io/v1/selfsubjectreviews?dryRun=All&fieldManager={name}",
+                           {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
+        return seen[0] == 500, seen
+    try:
+        repeat_until(f"{kind}s are in effect", attempt)
+    finally:
+        server.json("DELETE", f"{collection}/{name}")

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Runs request scripts against an API server and compares its answers with the recorded ones, or records them."""
+import argparse
+import concurrent.futures
+import difflib
+import pathlib
+import random
+import string
+import sys
+import traceback
+
+sys.dont_write_bytecode = True
+
+from normal import Normal  # noqa: E402
+from script import Mistake, Script, answer_lines  # noqa: E402
+from server import Server  # noqa: E402
+from session import Session  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def run(script, server, record):
+    """What differs, as text; nothing if all is as expected."""
+    identity = "".join(random.choices(string.ascii_lowercase, k=6))
+    session = Session(server, identity, Normal(script, server.user()))
+    answers, differences = [], []
+    try:
+        session.begin()
+        for step in script.steps:
+            try:
+                answer = session.perform(step)
+            except Mistake as mistake:
+                raise Mistake(f"line {step.line}: {mistake}") from mistake
+            answers.append(answer)
+            if answer is None or record:
+                continue
+            lines, expected = answer_lines(answer), script.expected(step)
+            if lines != expected:
+                changes = list(difflib.unified_diff(expected, lines, lineterm="", n=2))[2:]
+                differences += [f"line {step.line}: {step.verb} {step.argument}", *("    " + line for line in changes)]
+    finally:
+        session.end()
+    if record:
+        script.write(answers)
+    return differences
+
+
+def attempt(script, server, record):
+    try:
+        return run(script, server, record)
+    except Mistake as mistake:
+        return [str(mistake)]
+    except Exception:
+        return [traceback.format_exc()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="scripts whose path contains one of these; all of them otherwise")
+    parser.add_argument("--kubeconfig", required=True)
+    parser.add_argument("--record", action="store_true", help="write the answers into the scripts (real servers only)")
+    parser.add_argument("--jobs", type=int, default=4, help="scripts that run at the same time")
+    wanted = parser.parse_args()
+    scripts = [Script(path) for path in sorted(HERE.glob("**/*.script"))
+               if not wanted.names or any(name in str(path.relative_to(HERE)) for name in wanted.names)]
+    server = Server(wanted.kubeconfig)
+    if wanted.record and server.is_sandbox():
+        sys.exit("run.py: answers are recorded from a real server only, and this is the sandbox")
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(wanted.jobs) as pool:
+        results = pool.map(lambda script: attempt(script, server, wanted.record), scripts)
+        for script, differences in zip(scripts, results):
+            if differences:
+                failed += 1
+                print("\n".join([f"FAILED {script.path.relative_to(HERE)}", *("  " + line for line in differences)]))
+    print(f"{len(scripts) - failed} passed, {failed} failed")
+    sys.exit(1 if failed or not scripts else 0)
+
+
+if __name__ == "__main__":
+    main()
