@@ -1,6 +1,6 @@
 # A room is a folder under src/, a namespace and a library; it uses only the rooms that it declares.
 #
-#   fairlead_room(kube USES http object LIBS dep::zlib)
+#   fairlead_room(kube USES http object LIBS dep::zlib TESTS_USE sandbox)
 #
 # x.cc and x.h are the room, x_test.cc its tests (one binary a room, `kube_test`), x_fuzz.cc its fuzz targets (one binary
 # each, corpus in tests/corpus/x). A file that includes a room that its own room does not declare fails the build.
@@ -21,7 +21,7 @@ function(fairlead_precompiled name)
 endfunction()
 
 function(fairlead_room name)
-  cmake_parse_arguments(ARG "" "" "USES;LIBS;HEAVY" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "USES;LIBS;HEAVY;TESTS_USE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
   file(GLOB headers CONFIGURE_DEPENDS *.h)
   set(tests ${sources})
@@ -34,7 +34,8 @@ function(fairlead_room name)
   set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${name}.includes)
   add_custom_command(
     OUTPUT ${stamp}
-    COMMAND ${CMAKE_COMMAND} -D "ROOM=${name}" -D "USES=${ARG_USES}" -D "FOLDER=${CMAKE_CURRENT_SOURCE_DIR}"
+    COMMAND ${CMAKE_COMMAND} -D "ROOM=${name}" -D "USES=${ARG_USES}" -D "TESTS_USE=${ARG_TESTS_USE}"
+            -D "FOLDER=${CMAKE_CURRENT_SOURCE_DIR}"
             -D "SRC=${CMAKE_SOURCE_DIR}/src" -P ${CMAKE_SOURCE_DIR}/cmake/CheckIncludes.cmake
     COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
     DEPENDS ${sources} ${headers} ${tests} ${fuzzers} ${CMAKE_SOURCE_DIR}/cmake/CheckIncludes.cmake
@@ -52,7 +53,7 @@ function(fairlead_room name)
 
   if(tests)
     add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE ${name} dep::gtest_main dep::rapidcheck ${ARG_LIBS})
+    target_link_libraries(${name}_test PRIVATE ${name} ${ARG_TESTS_USE} dep::gtest_main dep::rapidcheck ${ARG_LIBS})
     target_compile_definitions(${name}_test PRIVATE FAIRLEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     target_precompile_headers(${name}_test REUSE_FROM pch_test)
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. PROPERTIES LABELS quick TIMEOUT 120

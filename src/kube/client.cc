@@ -131,7 +131,7 @@ Task<Outcome<http::Response>> Client::exchange_with_retries(Call call) {
       fault->explanation += fmt::format(" (asked {} {} in {} s)", attempts.busy, attempts.busy == 1 ? "time" : "times",
                                         so_far / std::chrono::seconds(1));
     }
-    co_return std::unexpected(Failure(*std::move(fault), read_warnings(response->headers)));
+    co_return std::unexpected(Failure(*std::move(fault), read_warnings(response->headers), response->connection));
   }
 }
 
@@ -181,7 +181,7 @@ Task<Outcome<http::Answer>> Client::open(Call call) {
       CO_TRY_ASSIGN(bool changed, co_await credentials_->refresh(generation));
       if (changed) continue;
     }
-    co_return std::unexpected(Failure(*std::move(fault), read_warnings(answer->headers)));
+    co_return std::unexpected(Failure(*std::move(fault), read_warnings(answer->headers), answer->connection));
   }
 }
 

@@ -6,6 +6,7 @@
 //   else return outcome.error().error();                          // nobody answered
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <string>
 #include <utility>
@@ -20,8 +21,8 @@ namespace fairlead::kube {
 class Failure {
  public:
   Failure(Error error) : what_(std::move(error)) {}
-  Failure(Fault fault, std::vector<std::string> warnings = {})
-      : what_(std::move(fault)), warnings_(std::move(warnings)) {}
+  Failure(Fault fault, std::vector<std::string> warnings = {}, uint64_t connection = 0)
+      : what_(std::move(fault)), warnings_(std::move(warnings)), connection_(connection) {}
 
   // The server's answer; null if there was none.
   const Fault* fault() const { return std::get_if<Fault>(&what_); }
@@ -30,10 +31,13 @@ class Failure {
   Error error() const { return fault() ? as_error(*fault()) : std::get<Error>(what_); }
   // Those that came with the answer.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  // Over which connection, and so from which server, the answer came; 0 if there was none.
+  uint64_t connection() const { return connection_; }
 
  private:
   std::variant<Error, Fault> what_;
   std::vector<std::string> warnings_;
+  uint64_t connection_ = 0;
 };
 
 template <class T>

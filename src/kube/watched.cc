@@ -1,0 +1,103 @@
+#include "kube/watched.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/scope.h"
+
+namespace fairlead::kube {
+namespace {
+
+constexpr Duration kQuickPoll = std::chrono::seconds(1);
+constexpr Duration kSlowPoll = std::chrono::seconds(10);
+
+Watched::Place place_of(const Json& object) {
+  const Json& metadata = object["metadata"];
+  return {std::string(metadata["namespace"].string_or("")), std::string(metadata["name"].string_or(""))};
+}
+
+std::string_view version_of(const Json& object) { return object["metadata"]["resourceVersion"].string_or(""); }
+
+}  // namespace
+
+const Json* Watched::find(const std::string& ns, const std::string& name) const {
+  auto found = objects_.find({ns, name});
+  return found == objects_.end() ? nullptr : &found->second;
+}
+
+void Watched::take(Json object) {
+  if (Json::Object* metadata = object.make("metadata").if_object()) metadata->erase("managedFields");
+  Json& kept = objects_[place_of(object)];
+  kept = std::move(object);
+  changed_(kept, false);
+}
+
+void Watched::drop(const Place& place) {
+  auto found = objects_.find(place);
+  if (found == objects_.end()) return;
+  Json last = std::move(found->second);
+  objects_.erase(found);
+  changed_(last, true);
+}
+
+void Watched::sync() {
+  if (std::exchange(synced_, true)) return;
+  changed_(Json(), false);
+}
+
+Task<Outcome<void>> Watched::follow() {
+  Watch watch(client_, resource_, options_);
+  while (true) {
+    Outcome<WatchEvent> event = co_await watch.next();
+    if (!event) co_return std::unexpected(event.error());
+    switch (event->type) {
+      case WatchEvent::Type::added:
+      case WatchEvent::Type::modified: take(std::move(event->object)); break;
+      case WatchEvent::Type::deleted: drop(place_of(event->object)); break;
+      case WatchEvent::Type::synced: sync(); break;
+    }
+  }
+}
+
+Task<Outcome<void>> Watched::poll() {
+  Duration pause = kQuickPoll;
+  while (true) {
+    Outcome<List> list = co_await client_.list(resource_, {.ns = options_.ns,
+                                                           .label_selector = options_.label_selector,
+                                                           .field_selector = options_.field_selector,
+                                                           .metadata_only = options_.metadata_only});
+    bool moved = false;
+    if (list) {
+      std::set<Place> there;
+      for (Json& object : list->items) {
+        Place place = place_of(object);
+        there.insert(place);
+        const Json* known = find(place.first, place.second);
+        if (known && version_of(*known) == version_of(object)) continue;
+        moved = true;
+        take(std::move(object));
+      }
+      std::vector<Place> gone;
+      for (const auto& [place, object] : objects_)
+        if (!there.contains(place)) gone.push_back(place);
+      for (const Place& place : gone) drop(place);
+      moved = moved || !gone.empty();
+      sync();
+    } else if (const Fault* fault = list.error().fault(); !fault || fault->disposition == Disposition::permanent) {
+      if (fault || list.error().error().kind() == ErrorKind::cancelled) co_return std::unexpected(list.error());
+    }
+    pause = moved ? kQuickPoll : std::min(pause * 2, kSlowPoll);
+    if (Result<void> slept = co_await sleep_for(client_.loop(), pause); !slept)
+      co_return std::unexpected(Failure(slept.error()));
+  }
+}
+
+Task<void> Watched::run() {
+  Outcome<void> end = co_await follow();
+  if (!end && end.error().is(FaultKind::forbidden)) end = co_await poll();
+  if (end || end.error().error().kind() == ErrorKind::cancelled) co_return;
+  trouble_ = end.error().error();
+  changed_(Json(), false);
+}
+
+}  // namespace fairlead::kube

@@ -1,0 +1,56 @@
+// The objects of a kind, kept up to date: a watch with a memory.
+//
+// Where watching is forbidden it lists instead, every second while something changes and up to every ten seconds while
+// nothing does. managedFields are left out. run() ends when it is cancelled, or on a failure that will not pass (no
+// permission to list either, no such kind), which trouble() then tells.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "kube/watch.h"
+
+namespace fairlead::kube {
+
+class Watched {
+ public:
+  // Namespace and name.
+  using Place = std::pair<std::string, std::string>;
+  // Called for every change, after it has been taken in; for what is gone with its last form. And once, with null, when
+  // all that is there has been seen or when the watch has failed.
+  using Changed = std::function<void(const Json& object, bool gone)>;
+
+  // The client must outlive it.
+  Watched(Client& client, object::Resource resource, WatchOptions options, Changed changed)
+      : client_(client), resource_(std::move(resource)), options_(std::move(options)), changed_(std::move(changed)) {}
+
+  Task<void> run();
+
+  // All that is there has been seen.
+  bool synced() const { return synced_; }
+  // Will never be synced, or is not kept up to date any more.
+  const std::optional<Error>& trouble() const { return trouble_; }
+  const std::map<Place, Json>& objects() const { return objects_; }
+  const Json* find(const std::string& ns, const std::string& name) const;
+  const object::Resource& resource() const { return resource_; }
+
+ private:
+  Task<Outcome<void>> follow();
+  Task<Outcome<void>> poll();
+  void take(Json object);
+  void drop(const Place& place);
+  void sync();
+
+  Client& client_;
+  object::Resource resource_;
+  WatchOptions options_;
+  Changed changed_;
+  std::map<Place, Json> objects_;
+  bool synced_ = false;
+  std::optional<Error> trouble_;
+};
+
+}  // namespace fairlead::kube

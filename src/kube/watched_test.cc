@@ -1,0 +1,93 @@
+#include "kube/watched.h"
+
+#include <gtest/gtest.h>
+
+#include "base/scope.h"
+#include "sandbox/sandbox.h"
+
+namespace fairlead::kube {
+namespace {
+
+const object::Resource kConfigMaps{.group = "",
+                                   .version = "v1",
+                                   .kind = "ConfigMap",
+                                   .plural = "configmaps",
+                                   .singular = "configmap",
+                                   .namespaced = true};
+
+Json config_map(std::string_view name, std::string_view value) {
+  return Json(Json::Object{{"apiVersion", "v1"},
+                           {"kind", "ConfigMap"},
+                           {"metadata", Json::Object{{"name", name}}},
+                           {"data", Json::Object{{"value", value}}}});
+}
+
+class WatchedTest : public testing::Test {
+ protected:
+  explicit WatchedTest(sandbox::Forbids forbids = {})
+      : sandbox_(loop_, {.forbids = std::move(forbids)}), client_(loop_, sandbox_.api_server(), nullptr, {}) {}
+  ~WatchedTest() override { loop_.run(sandbox_.stop()); }
+
+  // Runs the watch while things change, and tells what it said.
+  std::vector<std::string> tell() {
+    std::vector<std::string> told;
+    Watched watched(client_, kConfigMaps, {.ns = "default", .field_selector = "metadata.name=a"},
+                    [&](const Json& object, bool gone) {
+                      told.push_back(object.is_null()
+                                         ? "synced"
+                                         : std::string(object["data"]["value"].string_or("")) + (gone ? " gone" : ""));
+                    });
+    loop_.run([](WatchedTest& test, Watched& it) -> Task<void> {
+      Scope scope(test.loop_, nullptr);
+      scope.spawn(it.run());
+      auto pass = [&] { return sleep_for(test.loop_, std::chrono::seconds(30)); };
+      (void)co_await pass();
+      (void)co_await test.client_.create(kConfigMaps, "default", config_map("a", "1"));
+      (void)co_await pass();
+      (void)co_await test.client_.apply(kConfigMaps, "default", "a", config_map("a", "2"), {{}, true});
+      (void)co_await pass();
+      (void)co_await test.client_.remove(kConfigMaps, "default", "a");
+      (void)co_await pass();
+      scope.cancel();
+      co_await scope.join();
+    }(*this, watched));
+    trouble_ = watched.trouble();
+    return told;
+  }
+
+  VirtualLoop loop_;
+  sandbox::Sandbox sandbox_;
+  Client client_;
+  std::optional<Error> trouble_;
+};
+
+TEST_F(WatchedTest, TellsEveryChange) {
+  EXPECT_EQ(tell(), (std::vector<std::string>{"synced", "1", "2", "2 gone"}));
+  EXPECT_FALSE(trouble_);
+  EXPECT_EQ(client_.counts().find("list")->second, 1u);
+}
+
+struct NoWatch : WatchedTest {
+  NoWatch()
+      : WatchedTest([](std::string_view, std::string_view verb, auto, auto, auto, auto) { return verb == "watch"; }) {}
+};
+TEST_F(NoWatch, ListsWhereWatchingIsForbidden) {
+  EXPECT_EQ(tell(), (std::vector<std::string>{"synced", "1", "2", "2 gone"}));
+  EXPECT_FALSE(trouble_);
+  EXPECT_LT(client_.counts().find("list")->second, 40u);
+}
+
+struct Nothing : WatchedTest {
+  Nothing()
+      : WatchedTest([](std::string_view, std::string_view verb, auto, auto, auto, auto) {
+          return verb == "watch" || verb == "list";
+        }) {}
+};
+TEST_F(Nothing, SaysWhyItCannotTell) {
+  EXPECT_EQ(tell(), (std::vector<std::string>{"synced"}));
+  ASSERT_TRUE(trouble_);
+  EXPECT_EQ(trouble_->kind(), ErrorKind::denied);
+}
+
+}  // namespace
+}  // namespace fairlead::kube
