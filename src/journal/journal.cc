@@ -1,0 +1,56 @@
+#include "journal/journal.h"
+
+namespace fairlead::journal {
+
+std::string_view name_of(What what) {
+  switch (what) {
+    case What::started: return "started";
+    case What::note: return "note";
+    case What::warning: return "warning";
+    case What::stored: return "stored";
+    case What::parked: return "parked";
+    case What::progress: return "progress";
+    case What::ready: return "ready";
+    case What::failed: return "failed";
+    case What::held: return "held";
+    case What::guard: return "guard";
+    case What::waiting: return "waiting";
+    case What::removed: return "removed";
+    case What::error: return "error";
+    case What::ended: return "ended";
+  }
+  return "";
+}
+
+void Journal::add(Event event) {
+  event.at = elapsed();
+  for (const Reader& reader : readers_) reader(event);
+}
+
+Json to_json(const Error& error) {
+  Json json(Json::Object{{"what", error.what()}});
+  Json::Array causes;
+  for (const Error* cause = error.cause(); cause; cause = cause->cause()) causes.emplace_back(cause->what());
+  json.make("because") = std::move(causes);
+  if (!error.where().empty()) json.make("from") = error.where();
+  if (!error.next().empty()) json.make("next") = error.next();
+  return json;
+}
+
+Json to_json(const Event& event) {
+  Json json(Json::Object{{"event", name_of(event.what)}, {"seconds", std::chrono::duration<double>(event.at).count()}});
+  if (!event.key.kind.empty()) {
+    Json object(Json::Object{{"group", event.key.group}, {"kind", event.key.kind}});
+    if (!event.key.ns.empty()) object.make("namespace") = event.key.ns;
+    object.make("name") = event.key.name;
+    if (!event.source.empty()) object.make("source") = event.source;
+    json.make("object") = std::move(object);
+  }
+  if (!event.state.empty()) json.make("state") = event.state;
+  if (!event.text.empty()) json.make("text") = event.text;
+  if (event.error) json.make("error") = to_json(*event.error);
+  if (!event.details.is_null()) json.make("details") = event.details;
+  return json;
+}
+
+}  // namespace fairlead::journal
