@@ -1,0 +1,123 @@
+#include "graph/gates.h"
+
+#include <map>
+#include <unordered_set>
+
+#include "graph/loops.h"
+
+namespace fairlead::graph {
+namespace {
+
+bool is_admission(const Guard& guard) {
+  return guard.kind != Guard::Kind::conversion && guard.kind != Guard::Kind::api_service;
+}
+
+// Early registration does harm only where it can refuse what the guard stands on.
+bool waits_for_stands(const Guard& guard) { return guard.object && is_admission(guard) && !guard.ignore; }
+
+std::string short_name(const Guard& guard) {
+  std::string text = guard.text();
+  return is_admission(guard) ? text.substr(0, text.find(" (")) : text;
+}
+
+class Gates {
+ public:
+  explicit Gates(Draft& draft) : draft_(draft), contents_(*draft.contents) {}
+
+  void run() {
+    std::vector<uint32_t> component = components(everything());
+    sets_.assign(contents_.meeting_starts.size() - 1, kNone);
+    for (uint32_t i = 0; i < draft_.object_count(); ++i) {
+      std::span<const Meeting> meetings = contents_.meetings_of(i);
+      if (meetings.empty()) continue;
+      std::vector<Meeting> waits;
+      for (const Meeting& meeting : meetings) {
+        bool rests_on = component[i] == component[draft_.guard_node(meeting.guard)];
+        if (rests_on && contents_.guards[meeting.guard].kind != Guard::Kind::api_service)
+          contents_.exemptions.push_back({.object = i, .guard = meeting.guard});
+        else waits.push_back(meeting);
+      }
+      if (waits.size() == meetings.size()) wait_for_set(i, contents_.meeting_sets[i]);
+      else wait_for(i, waits);
+    }
+    register_late();
+  }
+
+ private:
+  // All the needs that there are, those for guards included: objects and the guards that rest on them end up in one
+  // component. A set of meetings is a node of its own here.
+  Links everything() {
+    auto nodes = static_cast<uint32_t>(contents_.nodes.size());
+    auto sets = static_cast<uint32_t>(contents_.meeting_starts.size() - 1);
+    Links links(nodes + sets);
+    auto each = [&](auto take) {
+      for (const Edge& edge : draft_.edges) take(edge.from, edge.to);
+      for (uint32_t i = 0; i < draft_.object_count(); ++i)
+        if (contents_.meeting_sets[i] != 0) take(i, nodes + contents_.meeting_sets[i]);
+      for (uint32_t set = 0; set < sets; ++set)
+        for (uint32_t m = contents_.meeting_starts[set]; m < contents_.meeting_starts[set + 1]; ++m)
+          take(nodes + set, draft_.guard_node(contents_.meetings[m].guard));
+      for (const Guard& guard : contents_.guards)
+        if (waits_for_stands(guard))
+          for (uint32_t object : guard.stands_on) take(*guard.object, object);
+    };
+    each([&](uint32_t from, uint32_t) { links.count(from); });
+    links.lay_out();
+    each([&](uint32_t from, uint32_t to) { links.add(from, to); });
+    return links;
+  }
+
+  std::string reason(const Meeting& meeting) const {
+    return fmt::format("{} guards {}", short_name(contents_.guards[meeting.guard]),
+                       meeting.by_pods ? "its pods" : "it");
+  }
+
+  // One guard is needed as it is; several, which many objects share, are one node.
+  uint32_t gate(std::span<const Meeting> meetings) {
+    if (meetings.size() == 1) return draft_.guard_node(meetings[0].guard);
+    std::string name = short_name(contents_.guards[meetings[0].guard]);
+    name += meetings.size() == 2 ? " and one other" : fmt::format(" and {} others", meetings.size() - 1);
+    uint32_t node = draft_.add_named(Node::Kind::all_of, std::move(name));
+    for (const Meeting& meeting : meetings)
+      draft_.need(node, draft_.guard_node(meeting.guard), Level::ready, true, reason(meeting));
+    return node;
+  }
+
+  void wait_for_set(uint32_t object, uint32_t set) {
+    std::span<const Meeting> meetings = contents_.meetings_of(object);
+    if (sets_[set] == kNone) sets_[set] = gate(meetings);
+    draft_.need(object, sets_[set], Level::ready, true,
+                meetings.size() == 1 ? reason(meetings[0]) : std::string("the guards that it meets"));
+  }
+
+  void wait_for(uint32_t object, const std::vector<Meeting>& meetings) {
+    if (meetings.empty()) return;
+    std::vector<uint32_t> id;
+    for (const Meeting& meeting : meetings) id.push_back(meeting.guard * 2 + (meeting.by_pods ? 1 : 0));
+    auto [entry, is_new] = partial_sets_.try_emplace(std::move(id), kNone);
+    if (is_new) entry->second = gate(meetings);
+    draft_.need(object, entry->second, Level::ready, true,
+                meetings.size() == 1 ? reason(meetings[0]) : std::string("the guards that it meets"));
+  }
+
+  void register_late() {
+    std::unordered_set<uint64_t> seen;
+    for (const Exemption& exemption : contents_.exemptions) {
+      const Guard& guard = contents_.guards[exemption.guard];
+      if (!waits_for_stands(guard) || !seen.insert(uint64_t{*guard.object} << 32 | exemption.object).second) continue;
+      draft_.need(*guard.object, exemption.object, Level::ready, true,
+                  fmt::format("{} would refuse it, and stands on it", short_name(guard)));
+    }
+  }
+
+  Draft& draft_;
+  Contents& contents_;
+  std::vector<uint32_t> sets_;  // the gate of each set
+  std::map<std::vector<uint32_t>, uint32_t> partial_sets_;
+};
+
+}  // namespace
+
+void add_gates(Draft& draft) { Gates(draft).run(); }
+
+}  // namespace fairlead::graph

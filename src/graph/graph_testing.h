@@ -1,0 +1,75 @@
+// Small makings for this room's tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "manifest/collector.h"
+
+namespace fairlead::graph {
+
+inline manifest::Bundle bundle_of(std::string_view text, const std::string& name = "b.yaml") {
+  manifest::Collector collector{manifest::Limits{}};
+  collector.add(text, name);
+  auto bundle = std::move(collector).finish();
+  if (bundle) return *std::move(bundle);
+  for (const Error& error : bundle.error()) ADD_FAILURE() << error.report();
+  return {};
+}
+
+// One object of the cluster.
+inline Json live(std::string_view text) {
+  manifest::Bundle bundle = bundle_of(text, "cluster");
+  return bundle.objects.empty() ? Json() : std::move(bundle.objects[0]).take_value();
+}
+
+inline Graph graph_of(std::string_view text, const ClusterState& cluster = {}) {
+  return Graph::build(bundle_of(text), cluster);
+}
+
+// "Deployment team/web -> ConfigMap team/data: volume data"; with "ready" and "soft" where it is so.
+inline std::vector<std::string> needs_of(const Graph& graph) {
+  std::vector<std::string> lines;
+  for (uint32_t node = 0; node < graph.nodes().size(); ++node)
+    for (const Need& need : graph.needs_of(node))
+      lines.push_back(fmt::format("{} -> {}{}{}: {}", graph.text(node), graph.text(need.target),
+                                  need.level == Level::ready ? " ready" : "", need.hard ? "" : " soft", need.reason));
+  return lines;
+}
+
+inline std::string reports_of(const Graph& graph) {
+  std::string text;
+  for (const Problem& problem : graph.problems()) {
+    std::string report = problem.error.report();
+    constexpr std::string_view kError = "error: ";
+    if (problem.severity == Severity::warning) report.replace(0, kError.size(), "warning: ");
+    if (problem.severity == Severity::note) report.replace(0, kError.size(), "note: ");
+    text += report;
+  }
+  return text;
+}
+
+// Every object comes after what it needs.
+inline bool has_order(const Graph& graph) {
+  std::vector<size_t> open(graph.nodes().size());
+  std::vector<uint32_t> free;
+  for (uint32_t node = 0; node < graph.nodes().size(); ++node) {
+    open[node] = graph.needs_of(node).size();
+    if (open[node] == 0) free.push_back(node);
+  }
+  size_t done = 0;
+  while (!free.empty()) {
+    uint32_t node = free.back();
+    free.pop_back();
+    ++done;
+    for (uint32_t needer : graph.needed_by(node))
+      if (--open[needer] == 0) free.push_back(needer);
+  }
+  return done == graph.nodes().size();
+}
+
+}  // namespace fairlead::graph

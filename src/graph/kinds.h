@@ -1,0 +1,99 @@
+// The kinds of a bundle's objects: how the cluster calls them, whether they have a namespace, and what this room knows
+// about them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "admission/attributes.h"
+#include "graph/graph.h"
+
+namespace fairlead::graph {
+
+inline constexpr uint32_t kNone = ~uint32_t{0};
+
+// What an object is to this room. Kinds that it has nothing to say about are `other`.
+enum class Family : uint8_t {
+  other,
+  name_space,
+  secret,
+  service,
+  service_account,
+  volume,
+  volume_claim,
+  pod,
+  workload,  // with a pod template at spec.template
+  job,
+  cron_job,
+  role_binding,
+  ingress,
+  autoscaler,
+  disruption_budget,
+  certificate,
+  issuer,
+  external_secret,
+  sealed_secret,
+  secret_store_user,
+  definition,
+  api_service,
+  webhook_configuration,
+  policy,
+  policy_binding,
+};
+
+struct Kind {
+  enum class Served : uint8_t { yes, no, other_versions, not_known };
+
+  admission::GroupVersionKind kind;
+  admission::GroupVersionResource resource;
+  bool namespaced = false;
+  Served served = Served::not_known;
+  Family family = Family::other;
+  std::vector<admission::Equivalent> equivalents;
+  // Its CRD, and where that is an object of the bundle, which.
+  const Json* definition = nullptr;
+  uint32_t definition_object = kNone;
+};
+
+class Kinds {
+ public:
+  Kinds(const manifest::Bundle& bundle, const ClusterState& cluster);
+
+  // Numbers from 0, in the order in which they were first asked for.
+  uint32_t number_of(std::string_view group, std::string_view version, std::string_view kind);
+  const Kind& operator[](uint32_t number) const { return kinds_[number]; }
+  size_t size() const { return kinds_.size(); }
+
+ private:
+  struct Definition {
+    const Json* value = nullptr;
+    uint32_t object = kNone;
+  };
+
+  Kind describe(std::string_view group, std::string_view version, std::string_view kind) const;
+  void use_definition(Kind& kind, const Definition& definition) const;
+  bool is_aggregated(std::string_view group, std::string_view version) const;
+
+  const ClusterState& cluster_;
+  std::unordered_map<std::string, Definition> definitions_;  // by "group/kind"
+  std::unordered_map<std::string, bool> aggregated_;         // "group/version" of APIServices with a Service
+  std::unordered_map<std::string, uint32_t> numbers_;
+  std::vector<Kind> kinds_;
+};
+
+// A kind of Kubernetes itself; null if it is none.
+struct BuiltIn {
+  std::string_view group;
+  std::string_view kind;
+  std::string_view plural;
+  bool namespaced;
+  Family family;
+};
+const BuiltIn* find_built_in(std::string_view group, std::string_view kind);
+// By kind alone; null if there is none, or several.
+const BuiltIn* find_built_in(std::string_view kind);
+Family family_of(std::string_view group, std::string_view kind);
+
+}  // namespace fairlead::graph

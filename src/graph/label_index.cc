@@ -1,0 +1,49 @@
+#include "graph/label_index.h"
+
+#include "graph/pods.h"
+
+namespace fairlead::graph {
+
+LabelIndex::LabelIndex(const Draft& draft) : draft_(draft) {
+  for (uint32_t i = 0; i < draft.object_count(); ++i) {
+    Family family = draft.family(i);
+    // Pods of Jobs come and go: nothing answers from them.
+    if (draft.contents->left_out[i] || (family != Family::pod && family != Family::workload)) continue;
+    const Json* pod = find_pod(family, draft.value(i));
+    if (pod == nullptr) continue;
+    for (const Json::Member& label : (*pod)["metadata"]["labels"].members())
+      workloads_[{.group = label.key, .kind = "", .ns = draft.key(i).ns, .name = label.value.string_or("")}].push_back(
+          i);
+  }
+}
+
+std::vector<uint32_t> LabelIndex::find(std::string_view ns, const Json& labels) const {
+  const std::vector<uint32_t>* fewest = nullptr;
+  for (const Json::Member& label : labels.members()) {
+    auto found = workloads_.find({.group = label.key, .kind = "", .ns = ns, .name = label.value.string_or("")});
+    if (found == workloads_.end()) return {};
+    if (fewest == nullptr || found->second.size() < fewest->size()) fewest = &found->second;
+  }
+  std::vector<uint32_t> matches;
+  if (fewest == nullptr) return matches;
+  for (uint32_t workload : std::span(*fewest).first(std::min(fewest->size(), kTried))) {
+    if (matches.size() == kMost) break;
+    const Json& has = (*find_pod(draft_.family(workload), draft_.value(workload)))["metadata"]["labels"];
+    bool all =
+        std::ranges::all_of(labels.members(), [&](const Json::Member& label) { return has[label.key] == label.value; });
+    if (all) matches.push_back(workload);
+  }
+  return matches;
+}
+
+uint32_t find_parameter(const Draft& draft, const Json& param_kind, const Json& param_ref) {
+  std::string_view name = param_ref["name"].string_or("");
+  Result<object::ApiVersion> version = object::ApiVersion::parse(param_kind["apiVersion"].string_or(""));
+  if (!version || name.empty()) return kNone;
+  return draft.find({.group = version->group,
+                     .kind = param_kind["kind"].string_or(""),
+                     .ns = param_ref["namespace"].string_or(""),
+                     .name = name});
+}
+
+}  // namespace fairlead::graph
