@@ -1,0 +1,140 @@
+#include "readiness/proof.h"
+
+namespace fairlead::readiness {
+namespace {
+
+using kube::FaultKind;
+
+// Where the call went, as far as the server says.
+std::string place_of(const kube::Fault& fault, const Target& target) {
+  if (fault.webhook && !fault.webhook->url.empty()) return fmt::format("{} ({})", target.name, fault.webhook->url);
+  return target.name;
+}
+
+bool names(const kube::Fault& fault, std::string_view hook) {
+  return fault.webhook && fault.webhook->role == kube::FaultWebhook::Role::admission && fault.webhook->name == hook;
+}
+
+}  // namespace
+
+std::string_view name_of(Rung rung) {
+  switch (rung) {
+    case Rung::nothing: return "nothing";
+    case Rung::registered: return "registered";
+    case Rung::in_effect: return "in effect";
+    case Rung::reachable: return "reachable";
+    case Rung::trusted: return "trusted";
+    case Rung::answering: return "answering";
+  }
+  return "nothing";
+}
+
+std::string_view name_of(GuardKind kind) {
+  switch (kind) {
+    case GuardKind::validating_webhooks: return "validating webhooks";
+    case GuardKind::mutating_webhooks: return "mutating webhooks";
+    case GuardKind::validating_policies: return "validating policies";
+    case GuardKind::mutating_policies: return "mutating policies";
+  }
+  return "";
+}
+
+Target target_of(const admission::Webhook& webhook) {
+  Target target;
+  target.name = fmt::format("webhook {} ({})", webhook.name, webhook.configuration);
+  Json::Object config;
+  if (webhook.service) {
+    Json::Object service{{"namespace", webhook.service->ns}, {"name", webhook.service->name}};
+    if (!webhook.service->path.empty()) service.append("path", webhook.service->path);
+    service.append("port", webhook.service->port);
+    config.append("service", std::move(service));
+  } else {
+    config.append("url", webhook.url);
+  }
+  if (!webhook.ca_bundle.empty()) config.append("caBundle", webhook.ca_bundle);
+  target.client_config = std::move(config);
+  if (!webhook.review_versions.empty()) target.review_versions = webhook.review_versions;
+  target.timeout_seconds = webhook.timeout_seconds;
+  return target;
+}
+
+std::optional<Target> conversion_target_of(const Json& definition) {
+  const Json& conversion = definition["spec"]["conversion"];
+  if (conversion["strategy"].string_or("") != "Webhook") return std::nullopt;
+  const Json& config = conversion["webhook"]["clientConfig"];
+  if (!config.is_object()) return std::nullopt;
+  Target target;
+  target.role = Target::Role::conversion;
+  target.name = fmt::format("conversion webhook of {}", definition["metadata"]["name"].string_or(""));
+  target.client_config = config;
+  // conversionReviewVersions speak of another review than the one that a mirror sends. The server gives 30 s.
+  target.timeout_seconds = 30;
+  return target;
+}
+
+Rung rung_of(const kube::Fault& fault, Target::Role role) {
+  bool called = fault.webhook && !fault.webhook->url.empty();
+  bool conversion = role == Target::Role::conversion;
+  switch (fault.kind) {
+    case FaultKind::webhook_denied: return Rung::answering;
+    case FaultKind::webhook_bad_response:
+    case FaultKind::webhook_answered_error:
+      // A converter does not know the review that a mirror sends; that it says so is its answer.
+      return conversion ? Rung::answering : Rung::trusted;
+    case FaultKind::webhook_path_missing:
+    case FaultKind::webhook_busy: return Rung::trusted;
+    case FaultKind::webhook_untrusted:
+    case FaultKind::webhook_wrong_certificate:
+      // Without a call it is the caBundle itself that cannot be read.
+      return called ? Rung::reachable : Rung::in_effect;
+    case FaultKind::webhook_not_https:
+    case FaultKind::webhook_hung_up: return Rung::reachable;
+    default: return Rung::in_effect;
+  }
+}
+
+Proof judge_mirror(const Target& target, const ProbedHooks& hooks, const kube::Outcome<kube::Reply>& answer) {
+  Proof proof;
+  proof.rung = Rung::registered;
+  if (answer) {
+    proof.connection = answer->connection;
+    proof.why_not = "the API server does not use the shadow";
+    return proof;
+  }
+  proof.connection = answer.error().connection();
+  const kube::Fault* fault = answer.error().fault();
+  if (!fault) {
+    proof.why_not = answer.error().error().message();
+    return proof;
+  }
+  if (names(*fault, hooks.marker)) {
+    proof.rung = Rung::answering;
+    proof.proved = true;
+    proof.evidence = fmt::format("the API server asked {}, and it answered", target.name);
+    return proof;
+  }
+  // The server does not say whose patch it could not use; but the shadow comes first, and only its mirror can patch.
+  if (fault->kind == FaultKind::webhook_bad_response && !fault->webhook) {
+    proof.rung = Rung::answering;
+    proof.proved = true;
+    proof.evidence =
+        fmt::format("the API server asked {}, and it answered with a patch that does not fit the probe", target.name);
+    return proof;
+  }
+  if (names(*fault, hooks.mirror)) {
+    proof.rung = rung_of(*fault, target.role);
+    proof.proved = true;
+    if (proof.rung == Rung::answering) {
+      proof.evidence = fmt::format("the API server asked {}, and it answered", place_of(*fault, target));
+      return proof;
+    }
+    proof.evidence = fmt::format("the API server asked {}: {}", place_of(*fault, target), fault->explanation);
+    proof.fault = *fault;
+    return proof;
+  }
+  proof.why_not = fmt::format("the probe ended before it met the shadow: {}", fault->explanation);
+  proof.fault = *fault;
+  return proof;
+}
+
+}  // namespace fairlead::readiness

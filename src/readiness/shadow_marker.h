@@ -1,0 +1,24 @@
+// Seeks markers: hooks and policies that say no on purpose. Seen, one proves that what was registered before it is in
+// effect.
+#pragma once
+
+#include "readiness/shadow_stage.h"
+
+namespace fairlead::readiness {
+
+class ShadowMarkers {
+ public:
+  explicit ShadowMarkers(ShadowStage& stage) : stage_(stage) {}
+
+  Task<kube::Outcome<Proof>> created(GuardKind kind, uint64_t connection);
+  Task<kube::Outcome<Proof>> updated(object::Key configuration, uint64_t connection);
+
+ private:
+  // `hook` is empty for policies.
+  Task<kube::Outcome<Proof>> seek(GuardKind kind, Stamp stamp, std::string hook, uint64_t connection);
+  Task<kube::Outcome<Proof>> seek_guest(GuardKind kind, ShadowStage::Guest guest, uint64_t connection);
+
+  ShadowStage& stage_;
+};
+
+}  // namespace fairlead::readiness

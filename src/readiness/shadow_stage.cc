@@ -1,0 +1,230 @@
+#include "readiness/shadow_stage.h"
+
+#include <algorithm>
+#include <array>
+
+namespace fairlead::readiness {
+namespace {
+
+using kube::Failure, kube::Fault, kube::FaultKind, kube::Outcome, kube::Reply;
+
+constexpr std::array<std::string_view, 3> kPolicyVersions = {"v1", "v1beta1", "v1alpha1"};
+constexpr std::string_view kDroppedConditions =
+    "the API server does not keep matchConditions (Kubernetes before 1.28): a shadow would meet other requests too";
+// Names of a run that was named so before.
+constexpr int kTakenNames = 20;
+constexpr int kRemovals = 4;
+constexpr Duration kRemovalPause = std::chrono::milliseconds(200);
+
+bool will_not_change(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::forbidden:
+    case FaultKind::unauthorized:
+    case FaultKind::refused:
+    case FaultKind::not_served:
+    case FaultKind::not_found:
+    case FaultKind::not_supported:
+    case FaultKind::schema: return true;
+    default: return false;
+  }
+}
+
+bool is_gone(const Failure& failure) { return failure.is(FaultKind::not_found) || failure.is(FaultKind::not_served); }
+
+std::string version_of(GuardKind kind, size_t index) {
+  return std::string(kind == GuardKind::mutating_policies ? kPolicyVersions[index] : "v1");
+}
+
+bool is_webhooks(GuardKind kind) {
+  return kind == GuardKind::validating_webhooks || kind == GuardKind::mutating_webhooks;
+}
+
+}  // namespace
+
+Proof not_proved(std::string why, bool hopeless, std::optional<Fault> fault) {
+  Proof proof;
+  proof.rung = Rung::registered;
+  proof.hopeless = hopeless;
+  proof.why_not = std::move(why);
+  proof.fault = std::move(fault);
+  return proof;
+}
+
+ShadowStage::ShadowStage(kube::Client& client, Prover::Options options)
+    : client_(client), options_(std::move(options)), chores_(client.loop(), &stop_) {
+  options_.run = plain_run(options_.run);
+}
+
+Stamp ShadowStage::next_stamp() { return {options_.run, ++last_number_, loop().clock().wall_now() + options_.life}; }
+
+std::string ShadowStage::next_guest_manager() {
+  return fmt::format("fairlead-marker-{}-{}", options_.run, ++last_guest_);
+}
+
+// Once a run, before the first webhook shadow: a dry run shows whether the server would keep it harmless.
+Task<Outcome<std::optional<Proof>>> ShadowStage::rehearse(GuardKind kind, const Build& build) {
+  if (rehearsed_ || !is_webhooks(kind)) co_return std::nullopt;
+  Stamp stamp = next_stamp();
+  kube::WriteOptions dry;
+  dry.dry_run = true;
+  Outcome<Reply> reply = co_await client_.create(resources_of(kind)[0], "", build(stamp, "v1")[0], dry);
+  // A refusal is the same for the real one, and told there.
+  if (!reply && !reply.error().fault()) co_return std::unexpected(std::move(reply).error());
+  if (reply && !keeps_conditions(reply->value)) co_return not_proved(std::string(kDroppedConditions), true);
+  rehearsed_ = reply.has_value();
+  co_return std::nullopt;
+}
+
+// `taken`: the name is in use, try the next one.
+Task<Outcome<std::optional<Proof>>> ShadowStage::create(GuardKind kind, const Stamp& stamp, const Build& build,
+                                                        bool& taken) {
+  std::string version = version_of(kind, policy_version_);
+  std::vector<object::Resource> resources = resources_of(kind, version);
+  std::vector<Json> objects = build(stamp, version);
+  for (size_t i = 0; i < objects.size(); ++i) {
+    if (i == 0) standing_[stamp.name()] = kind;
+    Outcome<Reply> reply = co_await client_.create(resources[i], "", objects[i]);
+    if (reply && keeps_conditions(reply->value)) continue;
+    if (reply) {
+      // At once, and not in the background: until then it fails other people's requests.
+      co_await remove(kind, stamp.name()).governed_by(&stop_);
+      co_return not_proved(std::string(kDroppedConditions), true);
+    }
+    const Fault* fault = reply.error().fault();
+    if (!fault) co_return std::unexpected(std::move(reply).error());
+    taken = fault->kind == FaultKind::already_exists;
+    if (i == 0 && !fault->outcome_unknown) standing_.erase(stamp.name());
+    else retire(kind, stamp);
+    co_return not_proved(fmt::format("a shadow among the {} cannot be made: {}", name_of(kind), fault->explanation),
+                         will_not_change(fault->kind), *fault);
+  }
+  co_return std::nullopt;
+}
+
+Task<Outcome<ShadowStage::Placed>> ShadowStage::put(GuardKind kind, Build build) {
+  if (auto known = refusals_.find(kind); known != refusals_.end()) co_return Placed{{}, known->second};
+  Outcome<std::optional<Proof>> refusal = co_await rehearse(kind, build);
+  for (int attempt = 0; refusal && !*refusal && attempt < kTakenNames; ++attempt) {
+    Stamp stamp = next_stamp();
+    bool taken = false;
+    size_t version = policy_version_;
+    refusal = co_await create(kind, stamp, build, taken);
+    if (refusal && !*refusal) co_return Placed{std::move(stamp), std::nullopt};
+    if (taken) refusal->reset();
+    bool unserved = refusal && *refusal && (*refusal)->fault && (*refusal)->fault->kind == FaultKind::not_served;
+    if (unserved && kind == GuardKind::mutating_policies && version + 1 < kPolicyVersions.size()) {
+      policy_version_ = version + 1;
+      refusal->reset();
+    }
+  }
+  if (!refusal) co_return std::unexpected(std::move(refusal).error());
+  if (!*refusal) co_return Placed{{}, not_proved("every name for a shadow is in use", false)};
+  if ((*refusal)->hopeless) refusals_[kind] = **refusal;
+  co_return Placed{{}, **std::move(refusal)};
+}
+
+Task<Outcome<ShadowStage::Placed>> ShadowStage::put_hook(Guest guest) {
+  bool mutating = guest.resource.kind == "MutatingWebhookConfiguration";
+  GuardKind kind = mutating ? GuardKind::mutating_webhooks : GuardKind::validating_webhooks;
+  Outcome<std::optional<Proof>> refusal = co_await rehearse(
+      kind, [kind](const Stamp& stamp, std::string_view version) { return marker_objects(kind, stamp, version); });
+  if (!refusal) co_return std::unexpected(std::move(refusal).error());
+  if (*refusal) co_return Placed{{}, **std::move(refusal)};
+  Stamp stamp = next_stamp();
+  std::vector<std::string>& hooks = guests_.try_emplace(guest.manager, guest).first->second.hooks;
+  hooks.push_back(stamp.guest());
+  kube::ApplyOptions options;
+  options.field_manager = guest.manager;
+  Outcome<Reply> reply =
+      co_await client_.apply(guest.resource, "", guest.configuration,
+                             guest_patch(guest.resource, guest.configuration, guest.uid, mutating, stamp), options);
+  if (reply && keeps_conditions(reply->value)) co_return Placed{std::move(stamp), std::nullopt};
+  if (reply) {
+    co_await remove_guest(guest.manager).governed_by(&stop_);
+    co_return Placed{{}, not_proved(std::string(kDroppedConditions), true)};
+  }
+  const Fault* fault = reply.error().fault();
+  if (!fault) co_return std::unexpected(std::move(reply).error());
+  co_return Placed{{},
+                   not_proved(fmt::format("no marker can be put into {} {}: {}", guest.resource.kind,
+                                          guest.configuration, fault->explanation),
+                              will_not_change(fault->kind), *fault)};
+}
+
+Task<Outcome<Reply>> ShadowStage::probe(GuardKind kind, const Stamp& stamp, uint64_t connection) {
+  ProbeObject probe = probe_object(kind);
+  kube::WriteOptions options;
+  options.field_manager = stamp.manager();
+  options.dry_run = true;
+  options.connection = connection;
+  co_return co_await client_.create(probe.resource, "", probe.object, options);
+}
+
+Task<Outcome<Reply>> ShadowStage::get(object::Resource resource, std::string name) {
+  co_return co_await client_.get(resource, "", name);
+}
+
+void ShadowStage::retire(GuardKind kind, const Stamp& stamp) { chores_.spawn(remove(kind, stamp.name())); }
+void ShadowStage::retire_guest(std::string manager) { chores_.spawn(remove_guest(std::move(manager))); }
+
+// False if it may still be there.
+Task<bool> ShadowStage::remove_object(object::Resource resource, std::string name, std::string uid) {
+  Duration pause = kRemovalPause;
+  kube::DeleteOptions options;
+  options.uid = uid;
+  for (int attempt = 0; attempt < kRemovals; ++attempt) {
+    Outcome<Reply> reply = co_await client_.remove(resource, "", name, options);
+    if (reply || is_gone(reply.error())) co_return true;
+    // Somebody else has it under this name now.
+    if (!uid.empty() && reply.error().is(FaultKind::conflict)) co_return true;
+    if (const Fault* fault = reply.error().fault(); fault && will_not_change(fault->kind)) co_return false;
+    if (!co_await sleep_for(loop(), pause)) co_return false;
+    pause *= 2;
+  }
+  co_return false;
+}
+
+Task<void> ShadowStage::remove(GuardKind kind, std::string name) {
+  std::vector<object::Resource> resources = resources_of(kind, version_of(kind, policy_version_));
+  bool gone = true;
+  for (auto resource = resources.rbegin(); resource != resources.rend(); ++resource)
+    gone = co_await remove_object(*resource, name, "") && gone;
+  if (gone) standing_.erase(name);
+}
+
+Task<void> ShadowStage::remove_guest(std::string manager) {
+  auto known = guests_.find(manager);
+  if (known == guests_.end()) co_return;
+  Guest guest = known->second;
+  kube::ApplyOptions options;
+  options.field_manager = manager;
+  Duration pause = kRemovalPause;
+  for (int attempt = 0; attempt < kRemovals; ++attempt) {
+    Outcome<Reply> reply = co_await client_.apply(guest.resource, "", guest.configuration,
+                                                  empty_patch(guest.resource, guest.configuration, guest.uid), options);
+    // A conflict: another one has that name now.
+    bool gone = reply || is_gone(reply.error()) || reply.error().is(FaultKind::conflict);
+    if (reply)
+      // Whoever has replaced the whole configuration meanwhile owns our hook as well.
+      for (const Json& hook : reply->value["webhooks"].items())
+        if (std::string name(hook["name"].string_or("")); std::ranges::find(guest.hooks, name) != guest.hooks.end())
+          gone = co_await remove_leftover(guest.resource, guest.configuration, name) && gone;
+    if (gone) {
+      guests_.erase(manager);
+      co_return;
+    }
+    if (!co_await sleep_for(loop(), pause)) co_return;
+    pause *= 2;
+  }
+}
+
+Task<void> ShadowStage::clear() {
+  Loop::TimerId timer = loop().call_after(options_.clean_up_time, [this] { stop_.cancel(); });
+  co_await chores_.join();
+  for (const auto& [name, kind] : standing_) chores_.spawn(remove(kind, name));
+  for (const auto& [manager, guest] : guests_) chores_.spawn(remove_guest(manager));
+  co_await chores_.join();
+  loop().cancel_timer(timer);
+}
+
+}  // namespace fairlead::readiness

@@ -1,0 +1,75 @@
+#include "readiness/shadow_stage.h"
+
+namespace fairlead::readiness {
+namespace {
+
+using kube::FaultKind, kube::Outcome, kube::Reply;
+
+}  // namespace
+
+// By its place in the list, if it still has that place.
+Task<bool> ShadowStage::remove_leftover(object::Resource resource, std::string configuration, std::string hook) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    Outcome<Reply> now = co_await client_.get(resource, "", configuration);
+    if (!now) co_return now.error().is(FaultKind::not_found);
+    const Json::Array& hooks = now->value["webhooks"].items();
+    size_t place = 0;
+    while (place < hooks.size() && hooks[place]["name"].string_or("") != hook) ++place;
+    if (place == hooks.size()) co_return true;
+    std::string path = fmt::format("/webhooks/{}", place);
+    Json patch = Json::Array{Json::Object{{"op", "test"}, {"path", path + "/name"}, {"value", hook}},
+                             Json::Object{{"op", "remove"}, {"path", path}}};
+    if (co_await client_.patch(resource, "", configuration, kube::PatchType::json, patch)) co_return true;
+  }
+  co_return false;
+}
+
+Task<Outcome<std::optional<size_t>>> ShadowStage::sweep_kind(object::Resource resource) {
+  kube::ListOptions options;
+  bool configurations = configurations_of(resource.kind).has_value();
+  // Hooks that were left in the configurations of others can be found only by looking at them all.
+  if (!configurations) options.label_selector = kShadowLabel;
+  Outcome<kube::List> list = co_await client_.list(resource, options);
+  if (!list) {
+    if (list.error().fault()) co_return std::nullopt;
+    co_return std::unexpected(std::move(list).error());
+  }
+  WallTime now = loop().clock().wall_now();
+  auto is_over = [&](const std::optional<Ownership>& owner) {
+    return owner && owner->run != options_.run && owner->expires < now;
+  };
+  size_t removed = 0;
+  for (const Json& object : list->items) {
+    std::string name(object["metadata"]["name"].string_or(""));
+    if (is_over(shadow_ownership(object))) {
+      removed += co_await remove_object(resource, name, std::string(object["metadata"]["uid"].string_or(""))) ? 1 : 0;
+      continue;
+    }
+    for (const Json& hook : object["webhooks"].items()) {
+      std::string hook_name(hook["name"].string_or(""));
+      if (is_over(guest_ownership(hook_name))) removed += co_await remove_leftover(resource, name, hook_name) ? 1 : 0;
+    }
+  }
+  co_return removed;
+}
+
+Task<Outcome<size_t>> ShadowStage::sweep() {
+  size_t removed = 0;
+  for (GuardKind kind : {GuardKind::validating_webhooks, GuardKind::mutating_webhooks, GuardKind::validating_policies,
+                         GuardKind::mutating_policies}) {
+    // Every version shows the same objects.
+    for (std::string_view version : {"v1", "v1beta1", "v1alpha1"}) {
+      bool seen = kind != GuardKind::mutating_policies;
+      for (const object::Resource& resource : resources_of(kind, version)) {
+        Outcome<std::optional<size_t>> swept = co_await sweep_kind(resource);
+        if (!swept) co_return std::unexpected(std::move(swept).error());
+        removed += swept->value_or(0);
+        seen = seen || swept->has_value();
+      }
+      if (seen) break;
+    }
+  }
+  co_return removed;
+}
+
+}  // namespace fairlead::readiness

@@ -1,0 +1,307 @@
+#include "readiness/shadow_testing.h"
+
+namespace fairlead::readiness {
+namespace {
+
+using testing::ElementsAre, testing::IsEmpty;
+
+class InEffect : public ShadowTest, public testing::WithParamInterface<bool> {
+ protected:
+  GuardKind kind() const { return GetParam() ? GuardKind::mutating_webhooks : GuardKind::validating_webhooks; }
+};
+INSTANTIATE_TEST_SUITE_P(Of, InEffect, testing::Bool(),
+                         [](const auto& param) { return param.param ? "Mutating" : "Validating"; });
+
+TEST_P(InEffect, ACreatedConfigurationOnceItsMarkerIsSeen) {
+  make(path_of(GetParam()), guard("guard", GetParam()).dump());
+  EXPECT_TRUE(gets_in(1));
+  auto prove = prover();
+  Proof proof = proof_of(prove->created_in_effect(kind(), 0));
+  EXPECT_TRUE(proof.reached(Rung::in_effect)) << proof.why_not;
+  EXPECT_FALSE(proof.reached(Rung::reachable));
+  EXPECT_EQ(proof.connection, 1u);
+  EXPECT_EQ(proof.evidence, "the API server uses a marker that was registered later (seen at probe 3)");
+  EXPECT_FALSE(gets_in(1));
+  loop_.run(prove->clean_up());
+  EXPECT_THAT(shadows(), IsEmpty());
+}
+
+TEST_P(InEffect, ProbesGrowFartherApart) {
+  sandbox_.core().options.delays.mutating_webhooks = sandbox_.core().options.delays.validating_webhooks = 2s;
+  auto prove = prover();
+  EXPECT_TRUE(proof_of(prove->created_in_effect(kind(), 0)).proved);
+  // At once, after 1, 3, 7, 15, 31, 63, 127 ms, and every 100 ms from then on.
+  EXPECT_EQ(front_.count("POST", "/selfsubjectreviews"), 8 + 19u);
+  EXPECT_EQ(loop_.now().time_since_epoch(), 2027ms);
+  loop_.run(prove->clean_up());
+}
+
+TEST_P(InEffect, AMarkerThatIsNeverUsedIsNoProof) {
+  sandbox_.core().options.delays.mutating_webhooks = sandbox_.core().options.delays.validating_webhooks = 1h;
+  auto prove = prover("r", {.run = {}, .patience = 1s, .markers = 2});
+  Proof proof = proof_of(prove->created_in_effect(kind(), 0));
+  EXPECT_FALSE(proof.proved);
+  EXPECT_FALSE(proof.hopeless);
+  EXPECT_EQ(proof.rung, Rung::registered);
+  EXPECT_EQ(proof.why_not, "the API server did not use a marker in 17 probes");
+  // One dry run, and two markers of different names.
+  EXPECT_EQ(front_.count("POST", path_of(GetParam())), 3u);
+  loop_.run(prove->clean_up());
+  EXPECT_THAT(shadows(), IsEmpty());
+}
+
+class Stale : public ShadowTest {
+ protected:
+  static sandbox::Options stale() {
+    sandbox::Options options;
+    options.stale_configuration = 0.4;
+    return options;
+  }
+  Stale() : ShadowTest(stale()) {}
+};
+
+// However often the API server keeps the old form.
+TEST_F(Stale, AnUpdatedConfigurationIsProvedInItsNewForm) {
+  std::string path = path_of(false);
+  make(path, guard("guard", false, "Ignore").dump());
+  pass(1s);
+  auto prove = prover("r", {.run = {}, .patience = 1s, .markers = 20});
+  bool strict = false;
+  for (int round = 0; round < 40; ++round) {
+    strict = !strict;
+    Outcome<Reply> updated = wait(client_.apply(*configurations_of("ValidatingWebhookConfiguration"), "", "guard",
+                                                guard("guard", false, strict ? "Fail" : "Ignore"), [] {
+                                                  kube::ApplyOptions options;
+                                                  options.force = true;
+                                                  return options;
+                                                }()));
+    ASSERT_TRUE(updated) << updated.error().error().report();
+    Proof proof = proof_of(
+        prove->updated_in_effect({"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "guard"}, 0));
+    ASSERT_TRUE(proof.reached(Rung::in_effect)) << proof.why_not;
+    EXPECT_EQ(gets_in(1), !strict) << "round " << round;
+  }
+  loop_.run(prove->clean_up());
+  Outcome<Reply> left = wait(client_.get(*configurations_of("ValidatingWebhookConfiguration"), "", "guard"));
+  EXPECT_EQ(left->value["webhooks"].items().size(), 1u);
+  EXPECT_THAT(left->value["metadata"]["managedFields"].dump(), testing::Not(HasSubstr("fairlead-marker")));
+  EXPECT_THAT(shadows(), IsEmpty());
+}
+
+TEST_F(ShadowTest, AMarkerIsNotPutIntoAConfigurationThatIsGone) {
+  auto prove = prover();
+  Proof proof = proof_of(
+      prove->updated_in_effect({"admissionregistration.k8s.io", "MutatingWebhookConfiguration", "", "guard"}, 0));
+  EXPECT_FALSE(proof.proved);
+  EXPECT_EQ(proof.rung, Rung::nothing);
+  EXPECT_EQ(proof.why_not, "mutatingwebhookconfigurations.admissionregistration.k8s.io guard does not exist");
+  EXPECT_EQ(front_.count("PATCH", ""), 0u);
+  loop_.run(prove->clean_up());
+}
+
+class Several : public ShadowTest {
+ protected:
+  static sandbox::Options several() {
+    sandbox::Options options;
+    options.api_servers = 2;
+    options.api_server_skew = 500ms;
+    return options;
+  }
+  Several() : ShadowTest(several()) {}
+};
+
+TEST_F(Several, EachApiServerIsProvedForItself) {
+  make(path_of(false), guard("guard").dump());
+  auto prove = prover();
+  Proof first = proof_of(prove->created_in_effect(GuardKind::validating_webhooks, 1));
+  EXPECT_TRUE(first.proved);
+  EXPECT_EQ(first.connection, 1u);
+  EXPECT_FALSE(gets_in(1));
+  EXPECT_TRUE(gets_in(2));
+  Proof second = proof_of(prove->created_in_effect(GuardKind::validating_webhooks, 2));
+  EXPECT_TRUE(second.proved);
+  EXPECT_EQ(second.connection, 2u);
+  EXPECT_FALSE(gets_in(2));
+  serve("hook", answering(R"({"allowed":true})"));
+  EXPECT_TRUE(proof_of(prove->mirror(target("hook"), 1)).reached(Rung::answering));
+  size_t so_far = front_.count("POST", path_of(true));
+  // The same shadow, which that server uses half a second later.
+  EXPECT_TRUE(proof_of(prove->mirror(target("hook"), 2)).reached(Rung::answering));
+  EXPECT_EQ(front_.count("POST", path_of(true)), so_far);
+  loop_.run(prove->clean_up());
+}
+
+TEST_F(Several, AConnectionThatIsGoneIsAFailure) {
+  auto prove = prover();
+  sandbox_.set_down(1, true);
+  sandbox_.set_down(1, false);
+  Outcome<Proof> proof = wait(prove->created_in_effect(GuardKind::validating_webhooks, 2));
+  ASSERT_FALSE(proof);
+  EXPECT_THAT(proof.error().error().message(), HasSubstr("the connection is gone"));
+  loop_.run(prove->clean_up());
+  EXPECT_THAT(shadows(), IsEmpty());
+}
+
+TEST_F(ShadowTest, AValidatingPolicyIsInEffectOnceItsMarkerIs) {
+  constexpr std::string_view kPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+  make(std::string(kPolicies),
+       R"json({"metadata":{"name":"no-maps"},"spec":{"matchConstraints":{"resourceRules":[
+           {"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]},
+           "validations":[{"expression":"false"}]}})json");
+  make("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+       R"({"metadata":{"name":"no-maps"},"spec":{"policyName":"no-maps","validationActions":["Deny"]}})");
+  EXPECT_TRUE(gets_in(1));
+  auto prove = prover();
+  Proof proof = proof_of(prove->created_in_effect(GuardKind::validating_policies, 1));
+  EXPECT_TRUE(proof.reached(Rung::in_effect)) << proof.why_not;
+  EXPECT_FALSE(gets_in(1));
+  loop_.run(prove->clean_up());
+  EXPECT_THAT(shadows(), IsEmpty());
+}
+
+TEST_F(ShadowTest, WhatTheServerDoesNotServeCannotBeProved) {
+  auto prove = prover();
+  Proof proof = proof_of(prove->created_in_effect(GuardKind::mutating_policies, 0));
+  EXPECT_FALSE(proof.proved);
+  EXPECT_TRUE(proof.hopeless);
+  EXPECT_THAT(proof.why_not, testing::StartsWith("a shadow among the mutating policies cannot be made: "));
+  EXPECT_EQ(front_.count("POST", "/mutatingadmissionpolicies"), 3u) << "one for each version";
+  loop_.run(prove->clean_up());
+}
+
+class Forbidden : public ShadowTest {
+ protected:
+  static sandbox::Options forbidding() {
+    sandbox::Options options;
+    options.forbids = [](std::string_view, std::string_view verb, std::string_view, std::string_view resource,
+                         std::string_view,
+                         std::string_view) { return verb == "create" && resource == "mutatingwebhookconfigurations"; };
+    return options;
+  }
+  Forbidden() : ShadowTest(forbidding()) {}
+};
+
+TEST_F(Forbidden, WithoutThePermissionNothingIsProvedAndNothingEnds) {
+  auto prove = prover();
+  Proof proof = proof_of(prove->mirror(target("hook"), 0));
+  EXPECT_FALSE(proof.proved);
+  EXPECT_TRUE(proof.hopeless);
+  EXPECT_EQ(proof.rung, Rung::registered);
+  EXPECT_THAT(proof.why_not, testing::StartsWith("a shadow among the mutating webhooks cannot be made: "));
+  EXPECT_THAT(proof.why_not, HasSubstr("cannot create resource \"mutatingwebhookconfigurations\""));
+  ASSERT_TRUE(proof.fault);
+  EXPECT_EQ(name_of(proof.fault->kind), name_of(kube::FaultKind::forbidden));
+  size_t asked = front_.requests.size();
+  EXPECT_FALSE(proof_of(prove->mirror(target("other"), 0)).proved);
+  EXPECT_EQ(front_.requests.size(), asked) << "asked again what was refused";
+  loop_.run(prove->clean_up());
+  EXPECT_EQ(front_.requests.size(), asked) << "removed what was never made";
+}
+
+TEST_F(ShadowTest, AServerThatDropsConditionsGetsNoShadow) {
+  front_.tamper = [](std::string body) {
+    Json object = parsed(body);
+    if (Json* hooks = object.if_object()->find("webhooks"))
+      for (Json& hook : *hooks->if_array()) hook.if_object()->erase("matchConditions");
+    return object.dump();
+  };
+  auto prove = prover();
+  for (int i = 0; i < 2; ++i) {
+    Proof proof = proof_of(prove->mirror(target("hook"), 0));
+    EXPECT_FALSE(proof.proved);
+    EXPECT_TRUE(proof.hopeless);
+    EXPECT_EQ(proof.why_not,
+              "the API server does not keep matchConditions (Kubernetes before 1.28): a shadow would meet other "
+              "requests too");
+  }
+  EXPECT_EQ(front_.requests.size(), 1u) << "the dry run, and nothing else";
+  loop_.run(prove->clean_up());
+}
+
+TEST_F(ShadowTest, NobodyElseMeetsAShadow) {
+  auto prove = prover();
+  EXPECT_TRUE(proof_of(prove->mirror(target("none"), 0)).proved);
+  std::string path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+  Json review = Json::Object{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "SelfSubjectReview"}};
+  ASSERT_EQ(shadows().size(), 1u);
+  std::string manager = "fairlead-r-2";
+  EXPECT_FALSE(post(path + "?dryRun=All&fieldManager=" + manager, review)) << "this is the probe itself";
+  EXPECT_TRUE(post(path, review));
+  EXPECT_TRUE(post(path + "?dryRun=All", review));
+  EXPECT_TRUE(post(path + "?dryRun=All&fieldManager=fairlead", review));
+  EXPECT_TRUE(post(path + "?fieldManager=" + manager, review)) << "not a dry run";
+  EXPECT_TRUE(post("/api/v1/namespaces/default/configmaps?dryRun=All&fieldManager=" + manager,
+                   parsed(R"({"metadata":{"name":"x"}})")))
+      << "another kind";
+  loop_.run(prove->clean_up());
+}
+
+TEST_F(ShadowTest, LeftoversGoOnceTheirTimeIsOver) {
+  make(path_of(false), guard("guard", false, "Ignore").dump());
+  Stamp stamp{"killed", 7, loop_.clock().wall_now() + 1h};
+  object::Resource resource = *configurations_of("ValidatingWebhookConfiguration");
+  {
+    auto killed = prover("killed");
+    EXPECT_TRUE(proof_of(killed->mirror(target("none"), 0)).proved);
+    EXPECT_TRUE(post("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+                     marker_objects(GuardKind::validating_policies, stamp)[0]));
+    Json guest = guest_patch(resource, "guard", "", false, stamp);
+    guest.make("metadata").if_object()->erase("uid");
+    EXPECT_TRUE(wait(client_.apply(resource, "", "guard", guest)));
+  }
+  // Somebody's own, which only looks like one.
+  make(path_of(true), R"({"metadata":{"name":"own","labels":{"fairlead.dev/shadow":"killed"}}})");
+  pass(30min);
+  auto later = prover("later", {.run = {}, .life = 10h});
+  EXPECT_TRUE(proof_of(later->mirror(target("none"), 0)).proved);
+  EXPECT_EQ(wait(later->sweep()).value(), 0u) << "its run may still be going on";
+  EXPECT_EQ(shadows().size(), 3u);
+  pass(31min);
+  EXPECT_EQ(wait(later->sweep()).value(), 3u);
+  EXPECT_THAT(shadows(), ElementsAre("0-fairlead-shadow-later-2"));
+  EXPECT_EQ(wait(client_.get(resource, "", "guard"))->value["webhooks"].items().size(), 1u);
+  EXPECT_EQ(wait(later->sweep()).value(), 0u);
+  loop_.run(later->clean_up());
+  EXPECT_THAT(names_in("mutatingwebhookconfigurations"), ElementsAre("own"));
+}
+
+TEST_F(ShadowTest, ARunThatIsCancelledLeavesNothing) {
+  sandbox_.core().options.delays.mutating_webhooks = 1h;
+  auto prove = prover();
+  auto run = [&]() -> Task<void> {
+    Scope scope(loop_, co_await current_cancel());
+    auto one = [&](Task<Outcome<Proof>> task) -> Task<void> {
+      Outcome<Proof> proof = co_await std::move(task);
+      EXPECT_FALSE(proof);
+    };
+    scope.spawn(one(prove->mirror(target("a"), 0)));
+    scope.spawn(one(prove->mirror(target("b"), 0)));
+    scope.spawn(one(prove->created_in_effect(GuardKind::mutating_webhooks, 0)));
+    (void)co_await sleep_for(loop_, 100ms);
+    scope.cancel();
+    co_await scope.join();
+    CancelSource cancelled;
+    cancelled.cancel();
+    co_await prove->clean_up().governed_by(&cancelled);
+  };
+  loop_.run(run());
+  EXPECT_THAT(shadows(), IsEmpty());
+}
+
+TEST_F(ShadowTest, CleaningUpEndsEvenIfNobodyAnswers) {
+  auto prove = prover();
+  EXPECT_TRUE(proof_of(prove->mirror(target("a"), 0)).proved);
+  sandbox_.set_down(0, true);
+  TimePoint started = loop_.now();
+  loop_.run(prove->clean_up());
+  EXPECT_LE(loop_.now() - started, 15s);
+  EXPECT_EQ(shadows().size(), 1u);
+  sandbox_.set_down(0, false);
+  auto later = prover("later");
+  pass(2h);
+  EXPECT_EQ(wait(later->sweep()).value(), 1u);
+  EXPECT_THAT(shadows(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace fairlead::readiness
