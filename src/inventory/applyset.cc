@@ -1,0 +1,85 @@
+#include "inventory/applyset.h"
+
+#include <openssl/evp.h>
+
+#include "base/base64.h"
+
+namespace fairlead::inventory {
+namespace {
+
+std::string sha256(std::string_view text) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr);
+  return std::string(digest, digest + size);
+}
+
+// The alphabet that is safe in a URL, without padding.
+std::string to_base64url(std::string_view bytes) {
+  std::string text = to_base64(bytes);
+  while (text.ends_with('=')) text.pop_back();
+  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
+  return text;
+}
+
+// "a,b,c"; nothing for what is empty.
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    size_t comma = std::min(text.find(','), text.size());
+    if (comma > 0) parts.push_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return parts;
+}
+
+void append(std::string& list, std::string_view item) {
+  if (!list.empty()) list += ',';
+  list += item;
+}
+
+}  // namespace
+
+std::string applyset_id(std::string_view name, std::string_view ns, std::string_view kind, std::string_view group) {
+  return fmt::format("applyset-{}-v1", to_base64url(sha256(fmt::format("{}.{}.{}.{}", name, ns, kind, group))));
+}
+
+Ownership ownership(const Json& object, std::string_view label_value) {
+  std::string_view value = object["metadata"]["labels"][kPartOfLabel].string_or("");
+  if (value.empty()) return Ownership::nobody;
+  return value == label_value ? Ownership::ours : Ownership::another;
+}
+
+GroupKind GroupKind::parse(std::string_view text) {
+  size_t dot = text.find('.');
+  if (dot == std::string_view::npos) return {"", std::string(text)};
+  return {std::string(text.substr(dot + 1)), std::string(text.substr(0, dot))};
+}
+
+void Coverage::add(const Coverage& other) {
+  kinds.insert(other.kinds.begin(), other.kinds.end());
+  namespaces.insert(other.namespaces.begin(), other.namespaces.end());
+}
+
+Coverage Coverage::read(const Json& annotations, std::string_view home) {
+  Coverage coverage;
+  for (std::string_view kind : split(annotations[kKindsAnnotation].string_or("")))
+    coverage.kinds.insert(GroupKind::parse(kind));
+  for (std::string_view ns : split(annotations[kNamespacesAnnotation].string_or(""))) coverage.namespaces.emplace(ns);
+  coverage.namespaces.emplace(home);
+  return coverage;
+}
+
+void Coverage::write(Json& annotations, std::string_view home) const {
+  // Sorted by their text, as kubectl does.
+  std::set<std::string> texts;
+  for (const GroupKind& kind : kinds) texts.insert(kind.text());
+  std::string kind_list, namespace_list;
+  for (const std::string& kind : texts) append(kind_list, kind);
+  for (const std::string& ns : namespaces)
+    if (ns != home) append(namespace_list, ns);
+  annotations.make(kKindsAnnotation) = std::move(kind_list);
+  annotations.make(kNamespacesAnnotation) = std::move(namespace_list);
+}
+
+}  // namespace fairlead::inventory

@@ -1,0 +1,62 @@
+#include "inventory/claim.h"
+
+#include "kube/plain_text.h"
+#include "kube/timestamp.h"
+
+namespace fairlead::inventory {
+namespace {
+
+constexpr size_t kMaxHolder = 200;
+constexpr size_t kMaxTime = 40;
+constexpr auto kLongestLease = std::chrono::minutes(10);
+// No clock is wrong by this much.
+constexpr auto kLongExpired = std::chrono::hours(1);
+
+}  // namespace
+
+Claim Claim::parse(std::string_view text) {
+  Claim claim{.holder = "somebody who left no name"};
+  Result<Json> json = Json::parse(text, {.bytes = 4096, .depth = 4});
+  if (!json) return claim;
+  if (std::string_view holder = (*json)["holder"].string_or(""); !holder.empty())
+    claim.holder = kube::plain_text(holder, kMaxHolder);
+  claim.since = kube::plain_text((*json)["since"].string_or(""), kMaxTime);
+  claim.renewed = kube::plain_text((*json)["renewed"].string_or(""), kMaxTime);
+  claim.renewals = (*json)["renewals"].int_or(0);
+  if (int64_t milliseconds = (*json)["leaseMilliseconds"].int_or(0); milliseconds > 0)
+    claim.lease =
+        std::chrono::milliseconds(std::min<int64_t>(milliseconds, std::chrono::milliseconds(kLongestLease).count()));
+  return claim;
+}
+
+std::string Claim::dump() const {
+  return Json(Json::Object{{"holder", holder},
+                           {"since", since},
+                           {"renewed", renewed},
+                           {"renewals", renewals},
+                           {"leaseMilliseconds", std::chrono::duration_cast<std::chrono::milliseconds>(lease).count()}})
+      .dump();
+}
+
+ClaimWatch::Verdict ClaimWatch::see(const Claim& claim, TimePoint now, WallTime wall_now) {
+  if (first_ && *first_ != claim) return Verdict::alive;
+  if (!first_) {
+    first_ = claim;
+    seen_ = now;
+  }
+  if (now >= dies()) return Verdict::dead;
+  std::optional<WallTime> renewed = kube::parse_timestamp(claim.renewed);
+  return renewed && *renewed < wall_now - claim.lease - kLongExpired ? Verdict::dead : Verdict::unknown;
+}
+
+std::string dump_micro_time(WallTime time) {
+  auto micros = std::chrono::floor<std::chrono::microseconds>(time);
+  auto days = std::chrono::floor<std::chrono::days>(micros);
+  std::chrono::year_month_day date(days);
+  std::chrono::hh_mm_ss clock(micros - days);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", int(date.year()), unsigned(date.month()),
+                     unsigned(date.day()), clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                     clock.subseconds().count());
+}
+
+}  // namespace fairlead::inventory

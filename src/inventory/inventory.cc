@@ -1,0 +1,301 @@
+#include "inventory/inventory.h"
+
+#include "base/scope.h"
+#include "object/name.h"
+
+namespace fairlead::inventory {
+namespace {
+
+using kube::Failure;
+using kube::FaultKind;
+using kube::Outcome;
+
+constexpr std::string_view kClaimAnnotation = "fairlead.dev/claim";
+constexpr std::string_view kTool = "fairlead";
+constexpr size_t kMaxName = 53;
+// A swap that fails is tried again this often, with growing pauses.
+constexpr int kAttempts = 8;
+
+object::Resource config_maps() {
+  return {.group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .namespaced = true};
+}
+
+bool is_label(std::string_view name, size_t max) {
+  auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  return !name.empty() && name.size() <= max && std::ranges::all_of(name, fits) && name.front() != '-' &&
+         name.back() != '-';
+}
+
+Result<void> check_names(const Options& options) {
+  if (!is_label(options.name, kMaxName))
+    return fail(Error(ErrorKind::invalid, fmt::format("\"{}\" cannot be the name of a bundle", options.name))
+                    .because(fmt::format("a name has lower-case letters, digits and dashes, starts and ends with a "
+                                         "letter or digit, and has at most {} of them",
+                                         kMaxName)));
+  return object::check_path_segment("the namespace of a bundle", options.ns);
+}
+
+// "fairlead" of "fairlead/v0.1.0"
+std::string_view tool_of(std::string_view tooling) { return tooling.substr(0, tooling.rfind('/')); }
+
+bool changed_meanwhile(const Failure& failure) {
+  return failure.is(FaultKind::conflict) || failure.is(FaultKind::already_exists) || failure.is(FaultKind::not_found);
+}
+
+// It can pass by itself, and whether the write happened may not be known.
+bool passing(const Failure& failure) {
+  if (failure.fault()) return failure.fault()->disposition == kube::Disposition::passing;
+  ErrorKind kind = failure.error().kind();
+  return kind == ErrorKind::unavailable || kind == ErrorKind::timeout || kind == ErrorKind::protocol;
+}
+
+}  // namespace
+
+Inventory::Inventory(kube::Client& client, kube::Discovery& discovery, Options options)
+    : client_(client),
+      discovery_(discovery),
+      options_(std::move(options)),
+      parent_{"", "ConfigMap", options_.ns, fmt::format("{}-{}", kTool, options_.name)},
+      id_(applyset_id(parent_.name, parent_.ns, parent_.kind, parent_.group)) {}
+
+Inventory::~Inventory() = default;
+
+Task<Outcome<std::unique_ptr<Inventory>>> Inventory::open(kube::Client& client, kube::Discovery& discovery,
+                                                          Options options) {
+  CO_TRY(check_names(options));
+  std::unique_ptr<Inventory> inventory(new Inventory(client, discovery, std::move(options)));
+  CO_TRY(co_await inventory->read());
+  co_return inventory;
+}
+
+std::string Inventory::field_manager() const { return fmt::format("{}/{}/{}", kTool, options_.ns, options_.name); }
+
+std::string Inventory::text() const { return fmt::format("bundle {} in namespace {}", options_.name, options_.ns); }
+
+std::optional<Claim> Inventory::claimed_by() const {
+  if (!stored_) return std::nullopt;
+  const std::string* claim = (*stored_)["metadata"]["annotations"][kClaimAnnotation].if_string();
+  if (!claim || claim->empty()) return std::nullopt;
+  return Claim::parse(*claim);
+}
+
+bool Inventory::is_ours() const {
+  std::optional<Claim> claim = claimed_by();
+  return own_ && claim && claim->same_run(*own_);
+}
+
+Task<Outcome<void>> Inventory::read() {
+  Outcome<kube::Reply> reply = co_await client_.get(config_maps(), parent_.ns, parent_.name);
+  if (!reply && !reply.error().is(FaultKind::not_found) && !reply.error().is(FaultKind::namespace_missing))
+    co_return std::unexpected(Failure(std::move(reply).error()));
+  co_return take_in(reply ? std::optional(std::move(reply->value)) : std::nullopt);
+}
+
+Outcome<void> Inventory::take_in(std::optional<Json> parent) {
+  if (parent) {
+    const Json& metadata = (*parent)["metadata"];
+    std::string_view tooling = metadata["annotations"][kToolingAnnotation].string_or("");
+    if (metadata["labels"][kIdLabel].string_or("") != id_ || tool_of(tooling) != kTool)
+      return std::unexpected(
+          Failure(Error(ErrorKind::invalid, fmt::format("{} cannot be used", text()))
+                      .because(fmt::format("{} is there already, and is not the record of that bundle", parent_.text()))
+                      .next(fmt::format("kubectl -n {} get configmap {} -o yaml", parent_.ns, parent_.name))));
+    coverage_ = Coverage::read(metadata["annotations"], parent_.ns);
+  } else {
+    coverage_ = {};
+  }
+  stored_ = std::move(parent);
+  read_at_ = client_.loop().now();
+  return {};
+}
+
+Json Inventory::parent_with(const Coverage& coverage, const std::optional<Claim>& claim) const {
+  // What people have added to the parent stays.
+  Json parent = stored_.value_or(Json(Json::Object{{"apiVersion", "v1"}, {"kind", "ConfigMap"}}));
+  Json& metadata = parent.make("metadata");
+  metadata.make("name") = parent_.name;
+  metadata.make("namespace") = parent_.ns;
+  metadata.make("labels").make(kIdLabel) = id_;
+  Json& annotations = metadata.make("annotations");
+  annotations.make(kToolingAnnotation) = fmt::format("{}/v{}", kTool, FAIRLEAD_VERSION);
+  coverage.write(annotations, parent_.ns);
+  if (claim) annotations.make(kClaimAnnotation) = claim->dump();
+  else annotations.if_object()->erase(kClaimAnnotation);
+  if (Json::Object* members = metadata.if_object()) members->erase("managedFields");
+  return parent;
+}
+
+Task<Outcome<void>> Inventory::swap(const Coverage& coverage, const std::optional<Claim>& claim) {
+  Json parent = parent_with(coverage, claim);
+  // A parent that was read carries its resourceVersion: the server refuses if somebody was faster.
+  Outcome<kube::Reply> reply = stored_ ? co_await client_.replace(config_maps(), parent_.ns, parent_.name, parent)
+                                       : co_await client_.create(config_maps(), parent_.ns, parent);
+  if (!reply) co_return std::unexpected(Failure(std::move(reply).error()));
+  co_return take_in(std::move(reply->value));
+}
+
+Task<Outcome<void>> Inventory::remove_parent() {
+  const Json& metadata = (*stored_)["metadata"];
+  kube::DeleteOptions options;
+  options.uid = metadata["uid"].string_or("");
+  options.resource_version = metadata["resourceVersion"].string_or("");
+  Outcome<kube::Reply> reply = co_await client_.remove(config_maps(), parent_.ns, parent_.name, options);
+  if (!reply && !reply.error().is(FaultKind::not_found)) co_return std::unexpected(Failure(std::move(reply).error()));
+  co_return take_in(std::nullopt);
+}
+
+Task<Outcome<void>> Inventory::recover(Failure failure, int& attempts) {
+  while (true) {
+    bool at_once = changed_meanwhile(failure) && attempts == 0;
+    if ((!changed_meanwhile(failure) && !passing(failure)) || ++attempts == kAttempts)
+      co_return std::unexpected(std::move(failure));
+    if (!at_once) CO_TRY(co_await sleep_for(client_.loop(), std::chrono::milliseconds(100) * (1 << attempts)));
+    Outcome<void> again = co_await read();
+    if (again) co_return Outcome<void>();
+    failure = std::move(again).error();
+  }
+}
+
+Error Inventory::held(const Claim& other) const {
+  return Error(ErrorKind::unavailable, fmt::format("{} is held by another run", text()))
+      .because(fmt::format("{} is at work on it{}{}, and is alive", other.holder, other.since.empty() ? "" : " since ",
+                           other.since))
+      .next(fmt::format("wait for that run to end; kubectl -n {} describe configmap {} shows it", parent_.ns,
+                        parent_.name));
+}
+
+Error Inventory::lost() const {
+  Error error(ErrorKind::unavailable, fmt::format("{} is no longer held by this run", text()));
+  std::optional<Claim> other = claimed_by();
+  std::string why = !stored_ ? fmt::format("somebody deleted {}", parent_.text())
+                    : !other ? fmt::format("somebody removed the claim from {}", parent_.text())
+                             : fmt::format("{} took it over", other->holder);
+  return std::move(error).because(std::move(why)).next("run again when nobody else is at work on it");
+}
+
+Task<Outcome<void>> Inventory::claim(std::vector<Wanted> wanted) {
+  Coverage wish;
+  std::map<GroupKind, std::map<std::string, size_t>> uses;
+  for (const Wanted& one : wanted) {
+    GroupKind kind{one.key.group, one.key.kind};
+    if (!one.key.ns.empty()) wish.namespaces.insert(one.key.ns);
+    ++uses[kind][one.version];
+    wish.kinds.insert(std::move(kind));
+  }
+  for (const auto& [kind, versions] : uses)
+    versions_[kind] = std::ranges::max_element(versions, {}, [](const auto& use) { return use.second; })->first;
+
+  Loop& loop = client_.loop();
+  Claim mine{.holder = options_.holder, .since = dump_micro_time(loop.clock().wall_now()), .lease = options_.lease};
+  mine = Claim::parse(mine.dump());  // as others will read it
+  ClaimWatch watch;
+  bool told = false;
+  int attempts = 0;
+  while (true) {
+    std::optional<Claim> other = claimed_by();
+    if (other && !other->same_run(mine) && !(options_.known_dead && options_.known_dead(other->holder))) {
+      ClaimWatch::Verdict verdict = watch.see(*other, read_at_, loop.clock().wall_now());
+      if (verdict == ClaimWatch::Verdict::alive) co_return std::unexpected(Failure(held(*other)));
+      if (verdict == ClaimWatch::Verdict::unknown) {
+        if (!told && options_.waiting) options_.waiting(*other, watch.dies() - loop.now());
+        told = true;
+        // Often enough to see a sign of life soon after it was given: one comes every third of a lease.
+        CO_TRY(co_await sleep_until(loop, std::min(watch.dies(), loop.now() + other->lease / 15)));
+        Outcome<void> again = co_await read();
+        if (!again) CO_TRY(co_await recover(std::move(again).error(), attempts));
+        continue;
+      }
+    }
+    Coverage united = coverage_;
+    united.add(wish);
+    mine.renewed = dump_micro_time(loop.clock().wall_now());
+    TimePoint sent = loop.now();
+    Outcome<void> swapped = co_await swap(united, mine);
+    if (swapped) {
+      own_ = std::move(mine);
+      renewed_at_ = sent;
+      co_return Outcome<void>();
+    }
+    CO_TRY(co_await recover(std::move(swapped).error(), attempts));
+  }
+}
+
+// One renewal, tried as often as it makes sense.
+Task<Result<void>> Inventory::renew() {
+  int attempts = 0;
+  while (true) {
+    Claim next = *own_;
+    ++next.renewals;
+    next.renewed = dump_micro_time(client_.loop().clock().wall_now());
+    TimePoint sent = client_.loop().now();
+    Outcome<void> swapped = co_await swap(coverage_, next);
+    if (swapped) {
+      own_ = std::move(next);
+      renewed_at_ = sent;
+      co_return Result<void>();
+    }
+    Outcome<void> recovered = co_await recover(std::move(swapped).error(), attempts);
+    if (!recovered) co_return fail(recovered.error().error());
+    if (!is_ours()) {
+      own_.reset();
+      co_return fail(lost());
+    }
+  }
+}
+
+Task<Result<void>> Inventory::keep() {
+  if (!own_) co_return fail(ErrorKind::internal, "{} is kept without having been claimed", text());
+  Loop& loop = client_.loop();
+  while (true) {
+    CO_TRY(co_await sleep_until(loop, renewed_at_ + options_.lease / 3));
+    // Earlier than others may take it, so that the work has time to stop.
+    TimePoint given_up = renewed_at_ + options_.lease * 5 / 6;
+    while (true) {
+      Result<void> renewed = co_await with_deadline(loop, given_up, "no answer in time", renew());
+      if (renewed) break;
+      if (!own_ || renewed.error().kind() == ErrorKind::cancelled) co_return renewed;
+      if (loop.now() >= given_up) {
+        own_.reset();
+        co_return fail(Error(ErrorKind::timeout, fmt::format("{} is no longer held by this run", text()))
+                           .because(std::move(renewed).error().in("the claim could not be renewed")));
+      }
+      CO_TRY(co_await sleep_until(loop, std::min(given_up, loop.now() + std::chrono::seconds(1))));
+    }
+  }
+}
+
+Task<Outcome<void>> Inventory::settle(const std::vector<object::Key>& remaining) {
+  Coverage coverage{.kinds = unlisted_, .namespaces = {}};
+  // Where the members of those are, nobody knows.
+  if (!unlisted_.empty()) coverage.namespaces = coverage_.namespaces;
+  for (const object::Key& key : remaining) {
+    coverage.kinds.insert({key.group, key.kind});
+    if (!key.ns.empty()) coverage.namespaces.insert(key.ns);
+  }
+  return give_back(std::move(coverage), true);
+}
+
+Task<Outcome<void>> Inventory::release() { return give_back(coverage_, false); }
+
+Task<Outcome<void>> Inventory::give_back(Coverage coverage, bool remove_if_empty) {
+  if (!own_)
+    co_return std::unexpected(
+        Failure(Error(ErrorKind::internal, fmt::format("{} is given back without being held", text()))));
+  int attempts = 0;
+  while (true) {
+    bool gone = remove_if_empty && coverage.kinds.empty();
+    Outcome<void> done = gone ? co_await remove_parent() : co_await swap(coverage, std::nullopt);
+    if (done) break;
+    bool refused = changed_meanwhile(done.error());
+    CO_TRY(co_await recover(std::move(done).error(), attempts));
+    if (is_ours()) continue;
+    // Without an answer, a claim that is gone is one that we gave back.
+    if (!refused) break;
+    own_.reset();
+    co_return std::unexpected(Failure(lost()));
+  }
+  own_.reset();
+  co_return Outcome<void>();
+}
+
+}  // namespace fairlead::inventory

@@ -1,0 +1,393 @@
+#include "inventory/inventory.h"
+
+#include "base/scope.h"
+#include "sandbox/sandbox.h"
+
+namespace fairlead::inventory {
+namespace {
+
+using kube::Outcome;
+using std::chrono::seconds;
+
+const object::Resource kConfigMaps{
+    .group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .singular = "", .namespaced = true};
+
+class InventoryTest : public testing::Test {
+ protected:
+  InventoryTest() : sandbox_(loop_, options()) {
+    for (std::string_view ns : {"a", "b"}) make("v1", "Namespace", "", ns, "");
+  }
+  ~InventoryTest() override { loop_.run(sandbox_.stop()); }
+
+  sandbox::Options options() {
+    sandbox::Options options;
+    options.controllers = false;
+    options.forbids = [this](auto, std::string_view verb, auto, std::string_view resource, std::string_view ns, auto) {
+      return forbids_ && forbids_(verb, resource, ns);
+    };
+    return options;
+  }
+
+  std::unique_ptr<Inventory> open(std::string holder) {
+    auto opened = loop_.run(Inventory::open(client_, discovery_, named(std::move(holder))));
+    EXPECT_TRUE(opened) << opened.error().error().report();
+    return opened ? *std::move(opened) : nullptr;
+  }
+  Options named(std::string holder) {
+    Options options;
+    options.name = "shop";
+    options.holder = std::move(holder);
+    return options;
+  }
+  std::unique_ptr<Inventory> claimed(std::string holder, std::vector<Wanted> wanted = {}) {
+    std::unique_ptr<Inventory> inventory = open(std::move(holder));
+    EXPECT_EQ(said(loop_.run(inventory->claim(std::move(wanted)))), "");
+    return inventory;
+  }
+
+  template <class T>
+  static std::string said(const Outcome<T>& outcome) {
+    return outcome ? "" : outcome.error().error().report();
+  }
+
+  // Puts an object there as a rollout would.
+  void make(std::string_view api_version, std::string_view kind, std::string_view ns, std::string_view name,
+            std::string_view label) {
+    Json object = Json::Object{{"apiVersion", api_version}, {"kind", kind}};
+    object.make("metadata").make("name") = name;
+    if (!ns.empty()) object.make("metadata").make("namespace") = ns;
+    if (!label.empty()) object.make("metadata").make("labels").make(kPartOfLabel) = label;
+    auto resource = loop_.run(discovery_.find("", std::string(api_version), std::string(kind)));
+    ASSERT_TRUE(resource && *resource);
+    EXPECT_EQ(said(loop_.run(client_.create(**resource, ns, object))), "");
+  }
+
+  Json parent() {
+    Outcome<kube::Reply> reply = loop_.run(client_.get(kConfigMaps, "default", "fairlead-shop"));
+    return reply ? reply->value : Json();
+  }
+  std::string annotation(std::string_view name) {
+    return std::string(parent()["metadata"]["annotations"][name].string_or("none"));
+  }
+  size_t requests() const {
+    size_t sum = 0;
+    for (const auto& [verb, count] : client_.counts()) sum += count;
+    return sum;
+  }
+  std::vector<std::string> names(const Outcome<Members>& members) {
+    EXPECT_TRUE(members) << said(members);
+    std::vector<std::string> names;
+    for (const Member& member : members ? members->found : std::vector<Member>()) names.push_back(member.key.text());
+    return names;
+  }
+  // Runs that beside a run that keeps the bundle, until it has ended.
+  template <class Work>
+  Result<void> beside_keep(Inventory& keeper, Work work) {
+    Result<void> kept;
+    loop_.run([](Loop& loop, Inventory& keeper, Work& work, Result<void>& kept) -> Task<void> {
+      Scope scope(loop, nullptr);
+      auto keep = [](Inventory& keeper, Result<void>& kept) -> Task<void> { kept = co_await keeper.keep(); };
+      scope.spawn(keep(keeper, kept));
+      co_await work();
+      scope.cancel();
+      co_await scope.join();
+    }(loop_, keeper, work, kept));
+    return kept;
+  }
+
+  VirtualLoop loop_;
+  std::function<bool(std::string_view verb, std::string_view resource, std::string_view ns)> forbids_;
+  sandbox::Sandbox sandbox_;
+  kube::Client client_{loop_, sandbox_.api_server(), nullptr, {}};
+  kube::Discovery discovery_{client_};
+};
+
+std::vector<Wanted> config_maps_in(std::string ns) { return {{{"", "ConfigMap", std::move(ns), "x"}, "v1"}}; }
+
+TEST_F(InventoryTest, OpeningOnlyReads) {
+  std::unique_ptr<Inventory> inventory = open("ann");
+  EXPECT_FALSE(inventory->exists());
+  EXPECT_TRUE(parent().is_null());
+  EXPECT_EQ(inventory->label_value(), "applyset-p9A8qVu_6JIe1KH43CK8qXKQKjYic-7iaiWS0zTeoUw-v1");
+  EXPECT_EQ(inventory->field_manager(), "fairlead/default/shop");
+}
+
+TEST_F(InventoryTest, ClaimingWritesTheParent) {
+  std::unique_ptr<Inventory> inventory =
+      claimed("ann", {{{"apps", "Deployment", "a", "web"}, "v1"}, {{"", "Namespace", "", "a"}, "v1"}});
+  Json written = parent();
+  EXPECT_EQ(written["metadata"]["labels"].dump(),
+            R"({"applyset.kubernetes.io/id":"applyset-p9A8qVu_6JIe1KH43CK8qXKQKjYic-7iaiWS0zTeoUw-v1"})");
+  EXPECT_EQ(annotation(kToolingAnnotation), "fairlead/v0.1.0");
+  EXPECT_EQ(annotation(kKindsAnnotation), "Deployment.apps,Namespace");
+  EXPECT_EQ(annotation(kNamespacesAnnotation), "a");
+  EXPECT_EQ(annotation("fairlead.dev/claim"),
+            R"({"holder":"ann","since":"2030-01-01T00:00:00.000000Z","renewed":"2030-01-01T00:00:00.000000Z",)"
+            R"("renewals":0,"leaseMilliseconds":30000})");
+}
+
+TEST_F(InventoryTest, ClaimingUnitesWhatWasAndWhatIsWanted) {
+  loop_.run(claimed("ann", config_maps_in("a"))->release());
+  claimed("ben", {{{"", "Secret", "b", "x"}, "v1"}});
+  EXPECT_EQ(annotation(kKindsAnnotation), "ConfigMap,Secret");
+  EXPECT_EQ(annotation(kNamespacesAnnotation), "a,b");
+}
+
+TEST_F(InventoryTest, ALiveRunIsNotDisturbed) {
+  std::unique_ptr<Inventory> ann = claimed("ann@laptop, process 7");
+  std::unique_ptr<Inventory> ben = open("ben");
+  std::string answer;
+  Result<void> kept = beside_keep(*ann, [&]() -> Task<void> { answer = said(co_await ben->claim({})); });
+  EXPECT_EQ(answer, R"(error: bundle shop in namespace default is held by another run
+  because   ann@laptop, process 7 is at work on it since 2030-01-01T00:00:00.000000Z, and is alive
+  next      wait for that run to end; kubectl -n default describe configmap fairlead-shop shows it
+)");
+  EXPECT_EQ(kept.error().kind(), ErrorKind::cancelled);
+  EXPECT_TRUE(ann->claimed());
+  EXPECT_FALSE(ben->claimed());
+  // It is known as soon as the first sign of life comes.
+  EXPECT_LE(loop_.now().time_since_epoch(), seconds(13));
+}
+
+TEST_F(InventoryTest, ADeadRunIsTakenOverAfterItsLease) {
+  std::unique_ptr<Inventory> ann = claimed("ann", config_maps_in("a"));
+  Options options = named("ben");
+  std::string told;
+  options.waiting = [&](const Claim& other, Duration at_most) {
+    told += fmt::format("{} for {} s;", other.holder, std::chrono::duration_cast<seconds>(at_most).count());
+  };
+  std::unique_ptr<Inventory> ben = *loop_.run(Inventory::open(client_, discovery_, options));
+  TimePoint start = loop_.now();
+  EXPECT_EQ(said(loop_.run(ben->claim({}))), "");
+  EXPECT_EQ(loop_.now() - start, seconds(30));
+  EXPECT_EQ(told, "ann for 30 s;");
+  EXPECT_EQ(annotation(kKindsAnnotation), "ConfigMap");
+
+  // Should it come back to life, it learns of it.
+  Result<void> kept = loop_.run(ann->keep());
+  EXPECT_EQ(kept.error().report(), R"(error: bundle shop in namespace default is no longer held by this run
+  because   ben took it over
+  next      run again when nobody else is at work on it
+)");
+  EXPECT_FALSE(ann->claimed());
+  EXPECT_TRUE(ben->claimed());
+}
+
+TEST_F(InventoryTest, ARunThatEndsWhileAnotherWaitsMakesWay) {
+  std::unique_ptr<Inventory> ann = claimed("ann");
+  std::unique_ptr<Inventory> ben = open("ben");
+  auto both = [](Loop& loop, Inventory& first, Inventory& second, std::string& answer) -> Task<void> {
+    Scope scope(loop, nullptr);
+    auto end = [](Loop& on, Inventory& inventory) -> Task<void> {
+      (void)co_await sleep_for(on, seconds(5));
+      (void)co_await inventory.release();
+    };
+    scope.spawn(end(loop, first));
+    answer = said(co_await second.claim({}));
+    co_await scope.join();
+  };
+  std::string answer;
+  loop_.run(both(loop_, *ann, *ben, answer));
+  EXPECT_EQ(answer, "");
+  EXPECT_LE(loop_.now().time_since_epoch(), seconds(8));
+}
+
+TEST_F(InventoryTest, ARunThatIsKnownToBeDeadIsTakenOverAtOnce) {
+  std::unique_ptr<Inventory> ann = claimed("ann");
+  Options options = named("ben");
+  options.known_dead = [](std::string_view holder) { return holder == "ann"; };
+  std::unique_ptr<Inventory> ben = *loop_.run(Inventory::open(client_, discovery_, options));
+  TimePoint start = loop_.now();
+  EXPECT_EQ(said(loop_.run(ben->claim({}))), "");
+  EXPECT_EQ(loop_.now(), start);
+}
+
+TEST_F(InventoryTest, AClaimOfLongAgoIsTakenOverAtOnce) {
+  std::unique_ptr<Inventory> ann = claimed("ann");
+  (void)loop_.run(sleep_for(loop_, std::chrono::hours(3)));
+  TimePoint start = loop_.now();
+  claimed("ben");
+  EXPECT_EQ(loop_.now(), start);
+}
+
+TEST_F(InventoryTest, OfTwoThatClaimAtOnceOneWins) {
+  std::unique_ptr<Inventory> ann = open("ann"), ben = open("ben");
+  EXPECT_EQ(said(loop_.run(ann->claim({}))), "");
+  std::string answer;
+  (void)beside_keep(*ann, [&]() -> Task<void> { answer = said(co_await ben->claim({})); });
+  EXPECT_THAT(answer, testing::HasSubstr("is held by another run"));
+}
+
+TEST_F(InventoryTest, KeepingGoesOnWhenPeopleEditTheParent) {
+  std::unique_ptr<Inventory> ann = claimed("ann", config_maps_in("a"));
+  Result<void> kept = beside_keep(*ann, [&]() -> Task<void> {
+    Json patch = *Json::parse(R"({"metadata":{"labels":{"team":"x"}},"data":{"note":"hello"}})");
+    (void)co_await client_.patch(kConfigMaps, "default", "fairlead-shop", kube::PatchType::merge, patch);
+    (void)co_await sleep_for(loop_, seconds(100));
+  });
+  EXPECT_EQ(kept.error().kind(), ErrorKind::cancelled);
+  EXPECT_TRUE(ann->claimed());
+  EXPECT_EQ(ann->claimed_by()->renewals, 10);
+  EXPECT_EQ(said(loop_.run(ann->settle({{"", "ConfigMap", "a", "x"}}))), "");
+  EXPECT_EQ(parent()["metadata"]["labels"]["team"].string_or(""), "x");
+  EXPECT_EQ(parent()["data"]["note"].string_or(""), "hello");
+}
+
+TEST_F(InventoryTest, KeepingSurvivesAServerThatIsAwayForAWhile) {
+  std::unique_ptr<Inventory> ann = claimed("ann");
+  Result<void> kept = beside_keep(*ann, [&]() -> Task<void> {
+    (void)co_await sleep_for(loop_, seconds(8));
+    sandbox_.set_down(0, true);
+    (void)co_await sleep_for(loop_, seconds(10));
+    sandbox_.set_down(0, false);
+    (void)co_await sleep_for(loop_, seconds(40));
+  });
+  EXPECT_EQ(kept.error().kind(), ErrorKind::cancelled);
+  EXPECT_TRUE(ann->claimed());
+}
+
+TEST_F(InventoryTest, KeepingEndsBeforeOthersMayTakeOver) {
+  std::unique_ptr<Inventory> ann = claimed("ann");
+  sandbox_.set_down(0, true);
+  TimePoint start = loop_.now();
+  Result<void> kept = loop_.run(ann->keep());
+  EXPECT_EQ(kept.error().kind(), ErrorKind::timeout);
+  EXPECT_EQ(kept.error().what(), "bundle shop in namespace default is no longer held by this run");
+  EXPECT_LT(loop_.now() - start, seconds(30));
+  EXPECT_FALSE(ann->claimed());
+}
+
+TEST_F(InventoryTest, AParentThatIsDeletedIsAClaimThatIsLost) {
+  std::unique_ptr<Inventory> ann = claimed("ann");
+  EXPECT_EQ(said(loop_.run(client_.remove(kConfigMaps, "default", "fairlead-shop"))), "");
+  EXPECT_EQ(loop_.run(ann->keep()).error().message(),
+            "bundle shop in namespace default is no longer held by this run: somebody deleted ConfigMap "
+            "default/fairlead-shop");
+}
+
+TEST_F(InventoryTest, FindsWhatEarlierRunsPutAnywhere) {
+  std::unique_ptr<Inventory> ann = claimed("ann", config_maps_in("a"));
+  make("v1", "ConfigMap", "a", "old", ann->label_value());
+  make("v1", "ConfigMap", "a", "somebody-elses", "applyset-x-v1");
+  // Killed here; the next run has moved it to another namespace, and renamed it.
+  (void)loop_.run(sleep_for(loop_, std::chrono::hours(3)));
+  std::unique_ptr<Inventory> ben = claimed("ben", config_maps_in("b"));
+  make("v1", "ConfigMap", "b", "new", ben->label_value());
+  Outcome<Members> members = loop_.run(ben->members(true));
+  EXPECT_EQ(names(members), (std::vector<std::string>{"ConfigMap a/old", "ConfigMap b/new"}));
+  EXPECT_TRUE(members->found[0].object["metadata"].contains("managedFields"));
+  EXPECT_EQ(members->found[0].version, "v1");
+  EXPECT_FALSE(members->found[0].uid.empty());
+
+  EXPECT_EQ(said(loop_.run(ben->settle({{"", "ConfigMap", "b", "new"}}))), "");
+  EXPECT_EQ(annotation(kNamespacesAnnotation), "b");
+  EXPECT_EQ(annotation("fairlead.dev/claim"), "none");
+}
+
+TEST_F(InventoryTest, ListsByNamespaceWhereItMustNotListAll) {
+  std::unique_ptr<Inventory> ann = claimed("ann", config_maps_in("a"));
+  make("v1", "ConfigMap", "a", "x", ann->label_value());
+  make("v1", "ConfigMap", "default", "y", ann->label_value());
+  forbids_ = [](std::string_view verb, auto, std::string_view ns) { return verb == "list" && ns.empty(); };
+  Outcome<Members> members = loop_.run(ann->members(false));
+  EXPECT_EQ(names(members), (std::vector<std::string>{"ConfigMap a/x", "ConfigMap default/y"}));
+  EXPECT_TRUE(members->unlisted.empty());
+  EXPECT_FALSE(members->found[0].object.contains("data"));
+}
+
+TEST_F(InventoryTest, WhatCannotBeListedStaysCovered) {
+  std::unique_ptr<Inventory> ann =
+      claimed("ann", {{{"", "Secret", "a", "s"}, "v1"}, {{"", "ConfigMap", "b", "x"}, "v1"}});
+  forbids_ = [](std::string_view verb, std::string_view resource, auto) {
+    return verb == "list" && resource == "secrets";
+  };
+  Outcome<Members> members = loop_.run(ann->members(false));
+  EXPECT_EQ(names(members), std::vector<std::string>());
+  ASSERT_EQ(members->unlisted.size(), 1u);
+  EXPECT_EQ(members->unlisted[0].kind, (GroupKind{"", "Secret"}));
+  EXPECT_EQ(members->unlisted[0].why.what(), "the objects of kind Secret cannot be listed");
+  EXPECT_EQ(said(loop_.run(ann->settle({}))), "");
+  EXPECT_EQ(annotation(kKindsAnnotation), "Secret");
+  EXPECT_EQ(annotation(kNamespacesAnnotation), "a,b");
+}
+
+TEST_F(InventoryTest, AKindThatIsNotServedHasNoMembers) {
+  std::unique_ptr<Inventory> ann = claimed("ann", {{{"example.com", "Widget", "a", "w"}, "v1"}});
+  Outcome<Members> members = loop_.run(ann->members(false));
+  EXPECT_EQ(names(members), std::vector<std::string>());
+  EXPECT_TRUE(members->unlisted.empty());
+}
+
+TEST_F(InventoryTest, NothingIsToldWithoutAnAnswer) {
+  std::unique_ptr<Inventory> ann = claimed("ann", config_maps_in("a"));
+  (void)loop_.run(ann->members(false));
+  sandbox_.set_down(0, true);
+  EXPECT_FALSE(loop_.run(ann->members(false)));
+}
+
+TEST_F(InventoryTest, WithNothingLeftTheParentGoes) {
+  std::unique_ptr<Inventory> ann = claimed("ann", config_maps_in("a"));
+  EXPECT_EQ(said(loop_.run(ann->settle({}))), "");
+  EXPECT_TRUE(parent().is_null());
+  EXPECT_FALSE(ann->exists());
+}
+
+TEST_F(InventoryTest, SettlingALostClaimChangesNothing) {
+  std::unique_ptr<Inventory> ann = claimed("ann", config_maps_in("a"));
+  (void)loop_.run(sleep_for(loop_, std::chrono::hours(3)));
+  std::unique_ptr<Inventory> ben = claimed("ben");
+  EXPECT_EQ(said(loop_.run(ann->settle({}))), R"(error: bundle shop in namespace default is no longer held by this run
+  because   ben took it over
+  next      run again when nobody else is at work on it
+)");
+  EXPECT_EQ(annotation(kKindsAnnotation), "ConfigMap");
+}
+
+TEST_F(InventoryTest, ARunCostsThreeRequestsAndOneAKind) {
+  (void)loop_.run(discovery_.all());
+  size_t before = requests();
+  std::unique_ptr<Inventory> ann =
+      claimed("ann", {{{"", "Secret", "a", "s"}, "v1"}, {{"", "ConfigMap", "b", "x"}, "v1"}});
+  EXPECT_TRUE(loop_.run(ann->members(true)));
+  EXPECT_EQ(said(loop_.run(ann->settle({{"", "Secret", "a", "s"}}))), "");
+  EXPECT_EQ(requests() - before, 3u + 2u);
+}
+
+TEST_F(InventoryTest, SomebodyElsesConfigMapIsLeftAlone) {
+  make("v1", "ConfigMap", "default", "fairlead-shop", "");
+  auto opened = loop_.run(Inventory::open(client_, discovery_, named("ann")));
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(said(opened), R"(error: bundle shop in namespace default cannot be used
+  because   ConfigMap default/fairlead-shop is there already, and is not the record of that bundle
+  next      kubectl -n default get configmap fairlead-shop -o yaml
+)");
+}
+
+TEST_F(InventoryTest, NamesAreChecked) {
+  for (const std::string& name : std::vector<std::string>{"", "Shop", "-a", "a.b", "a/b", "..", std::string(54, 'a')}) {
+    Options options = named("ann");
+    options.name = name;
+    EXPECT_FALSE(loop_.run(Inventory::open(client_, discovery_, options))) << name;
+    options.name = "shop";
+    options.ns = "a/../b";
+    EXPECT_FALSE(loop_.run(Inventory::open(client_, discovery_, options)));
+  }
+}
+
+TEST_F(InventoryTest, AHomeThatIsNotThereIsToldByItsKind) {
+  Options options = named("ann");
+  options.ns = "nowhere";
+  std::unique_ptr<Inventory> inventory = *loop_.run(Inventory::open(client_, discovery_, options));
+  Outcome<void> claimed = loop_.run(inventory->claim({}));
+  ASSERT_FALSE(claimed);
+  EXPECT_TRUE(claimed.error().is(kube::FaultKind::namespace_missing));
+}
+
+TEST_F(InventoryTest, AnOwnerIsNamed) {
+  std::unique_ptr<Inventory> ann = claimed("ann");
+  EXPECT_EQ(loop_.run(describe_owner(client_, ann->label_value())), "bundle shop in namespace default");
+  EXPECT_EQ(loop_.run(describe_owner(client_, "applyset-x-v1")), "another ApplySet, applyset-x-v1");
+}
+
+}  // namespace
+}  // namespace fairlead::inventory

@@ -1,0 +1,121 @@
+// Where the members are: the LISTs of an inventory.
+#include "base/scope.h"
+#include "inventory/inventory.h"
+#include "kube/plain_text.h"
+
+namespace fairlead::inventory {
+
+using kube::Failure;
+using kube::FaultKind;
+using kube::Outcome;
+
+// What the LISTs that run side by side have found so far.
+struct Inventory::Listing {
+  Scope& scope;
+  bool whole_objects;
+  Members members;
+  // No answer at all, a server in trouble, or cancelled: nothing can be told.
+  std::optional<Failure> failure;
+
+  void add(const object::Resource& resource, Json object) {
+    const Json& metadata = object["metadata"];
+    Member member;
+    member.key = {resource.group, resource.kind, std::string(metadata["namespace"].string_or("")),
+                  std::string(metadata["name"].string_or(""))};
+    member.version = resource.version;
+    member.uid = metadata["uid"].string_or("");
+    member.resource_version = metadata["resourceVersion"].string_or("");
+    member.terminating = !metadata["deletionTimestamp"].is_null();
+    member.object = std::move(object);
+    members.found.push_back(std::move(member));
+  }
+  void fails(const GroupKind& kind, const Failure& why) {
+    if (!why.fault() || why.fault()->disposition == kube::Disposition::passing) failure = why;
+    else if (std::ranges::find(members.unlisted, kind, &Unlisted::kind) == members.unlisted.end())
+      members.unlisted.push_back({kind, why.error().in(fmt::format("the objects of kind {} cannot be listed",
+                                                                   kube::plain_text(kind.text(), 200)))});
+  }
+};
+
+Task<Outcome<std::optional<object::Resource>>> Inventory::resource_of(const GroupKind& kind) {
+  auto version = versions_.find(kind);
+  Outcome<std::optional<object::Resource>> found =
+      co_await discovery_.find(kind.group, version == versions_.end() ? "" : version->second, kind.kind);
+  if (!found || *found) co_return found;
+  // In whatever version it is served: the objects are the same.
+  const object::Resource* any = discovery_.known().find(kind.group, kind.kind);
+  co_return any ? std::optional(*any) : std::nullopt;
+}
+
+Task<void> Inventory::list_kind(GroupKind kind, Listing& listing) {
+  Outcome<std::optional<object::Resource>> resource = co_await resource_of(kind);
+  if (!resource) {
+    listing.failure = resource.error();
+    co_return;
+  }
+  if (!*resource) {
+    // Not served, and so without members; unless nobody can tell, because the server of its group is down.
+    for (const kube::GroupProblem& problem : discovery_.known().problems()) {
+      if (problem.group != kind.group) continue;
+      Error why = discovery_.known().missing(kind.group, problem.version, kind.kind);
+      listing.members.unlisted.push_back({kind, std::move(why)});
+      break;
+    }
+    co_return;
+  }
+  if ((*resource)->can("list")) co_await list_place(**std::move(resource), "", listing);
+}
+
+Task<void> Inventory::list_place(object::Resource resource, std::string ns, Listing& listing) {
+  kube::ListOptions options;
+  options.ns = ns;
+  options.label_selector = fmt::format("{}={}", kPartOfLabel, id_);
+  // All at once: a page costs a request, and makes older servers go to their storage.
+  options.page = 0;
+  options.metadata_only = !listing.whole_objects;
+  Outcome<kube::List> list = co_await client_.list(resource, std::move(options));
+  if (list) {
+    for (Json& item : list->items) listing.add(resource, std::move(item));
+  } else if (list.error().is(FaultKind::forbidden) && resource.namespaced && ns.empty()) {
+    for (const std::string& place : coverage_.namespaces) listing.scope.spawn(list_place(resource, place, listing));
+  } else if (!list.error().is(FaultKind::not_served) && !list.error().is(FaultKind::not_found)) {
+    listing.fails({resource.group, resource.kind}, list.error());
+  }
+}
+
+Task<Outcome<Members>> Inventory::members(bool whole_objects) {
+  // First, so that those who ask side by side find it answered.
+  Outcome<const kube::Discovered*> known = co_await discovery_.all();
+  if (!known) co_return std::unexpected(known.error());
+  Scope scope(client_.loop(), co_await current_cancel());
+  Listing listing{.scope = scope, .whole_objects = whole_objects, .members = {}, .failure = std::nullopt};
+  for (const GroupKind& kind : coverage_.kinds) scope.spawn(list_kind(kind, listing));
+  co_await scope.join();
+  if (listing.failure) co_return std::unexpected(std::move(*listing.failure));
+  std::ranges::sort(listing.members.found, {}, &Member::key);
+  unlisted_.clear();
+  for (const Unlisted& one : listing.members.unlisted) unlisted_.insert(one.kind);
+  co_return std::move(listing.members);
+}
+
+Task<std::string> describe_owner(kube::Client& client, std::string label_value) {
+  object::Resource config_maps{
+      .group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .namespaced = true};
+  kube::ListOptions options;
+  options.label_selector = fmt::format("{}={}", kIdLabel, label_value);
+  options.metadata_only = true;
+  options.page = 0;
+  Outcome<kube::List> list = co_await client.list(config_maps, std::move(options));
+  for (const Json& parent : list ? list->items : std::vector<Json>()) {
+    std::string_view name = parent["metadata"]["name"].string_or("");
+    std::string_view ns = parent["metadata"]["namespace"].string_or("");
+    std::string_view tooling = parent["metadata"]["annotations"][kToolingAnnotation].string_or("");
+    constexpr std::string_view kPrefix = "fairlead-";
+    if (tooling.starts_with("fairlead/") && name.starts_with(kPrefix))
+      co_return kube::plain_text(fmt::format("bundle {} in namespace {}", name.substr(kPrefix.size()), ns), 400);
+    co_return kube::plain_text(fmt::format("ApplySet configmaps/{} in namespace {}, of {}", name, ns, tooling), 400);
+  }
+  co_return kube::plain_text(fmt::format("another ApplySet, {}", label_value), 400);
+}
+
+}  // namespace fairlead::inventory

@@ -1,0 +1,174 @@
+#include "inventory/unchanged.h"
+
+#include "fields/managed_fields.h"
+#include "fields/owned.h"
+#include "object/key.h"
+#include "schema/builtin.h"
+#include "schema/custom.h"
+#include "schema/defaults.h"
+#include "schema/stored.h"
+#include "schema/structural.h"
+#include "schema/typed.h"
+
+namespace fairlead::inventory {
+namespace {
+
+using fields::FieldSet;
+using fields::PathElement;
+
+std::string place_of(std::string_view api_version, std::string_view kind) {
+  return fmt::format("{} {}", api_version, kind);
+}
+
+const FieldSet& never_owned() {
+  static const FieldSet kSet = [] {
+    FieldSet set;
+    for (std::string_view name : {"apiVersion", "kind", "metadata"}) set.insert(fields::Path{PathElement::field(name)});
+    for (std::string_view name : {"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName",
+                                  "generation", "managedFields", "resourceVersion"})
+      set.insert(fields::Path{PathElement::field("metadata"), PathElement::field(name)});
+    return set;
+  }();
+  return kSet;
+}
+
+// What the server makes of an object before it stores it.
+Json completed(const Types::Known& known, const Json& object) {
+  if (known.custom) return schema::stored_form(*known.schema, schema::with_structural_defaults(known.open_api, object));
+  Json out = schema::with_defaults(*known.schema, schema::stored_form(*known.schema, object));
+  if (out["kind"].string_or("") != "StatefulSet") return out;
+  // Claims inside a set are objects of their own to it.
+  if (!out["spec"]["volumeClaimTemplates"].is_array()) return out;
+  for (Json& claim : *out.make("spec").make("volumeClaimTemplates").if_array()) {
+    claim.make("apiVersion") = "v1";
+    claim.make("kind") = "PersistentVolumeClaim";
+  }
+  return out;
+}
+
+// An apply whose object differs before it is completed: that is what conflicts are found by, and it makes the entry of
+// its manager the newest. So nobody else may own what differs, and no other applier may stand behind this one: entries
+// are sorted by time, and in another order they are another object.
+bool disturbs_others(const Json& live, std::string_view manager, const FieldSet& differs) {
+  auto entries = fields::parse_managed_fields(live["metadata"]["managedFields"]);
+  if (!entries) return true;
+  bool behind_us = false;
+  for (const fields::ManagedEntry& entry : *entries) {
+    bool applies = entry.operation == fields::Operation::apply;
+    if (applies && entry.manager == manager && entry.subresource.empty()) behind_us = true;
+    else if ((behind_us && applies) || !entry.fields.intersected(differs).empty()) return true;
+  }
+  return false;
+}
+
+// The apply itself, as the API server does it, for a manager who owns the same fields before and after: for objects
+// that the server has rewritten or filled in.
+bool applies_to_the_same(const Json& wanted, const Json& live, std::string_view manager, const Types::Known& known) {
+  if (!schema::misfits(*known.schema, wanted, schema::Duplicates::refused).empty()) return false;
+  Json merged = schema::merge(*known.schema, live, wanted);
+  if (fields::equal_values(merged, live)) return true;
+  Json result = completed(known, merged);
+  // Generators like to write it as null, and the server keeps its own.
+  if (wanted["metadata"]["creationTimestamp"].is_null())
+    result.make("metadata").make("creationTimestamp") = live["metadata"]["creationTimestamp"];
+  if (!fields::equal_values(result, live)) return false;
+  schema::Comparison change = schema::compare(*known.schema, live, merged);
+  return !disturbs_others(live, manager, change.modified.united(change.added).united(change.removed));
+}
+
+// For kinds without a schema. Where the set stops at a field, that field is one thing to the server, or it was empty
+// when it was applied and is a structure: with something in it now, applying would take that, and only the owners of
+// other parts of it can tell the two apart.
+class Doubt {
+ public:
+  explicit Doubt(const Json& live) : live_(live) {}
+
+  bool about(const Json& wanted, const FieldSet& set) {
+    for (const FieldSet::Node& node : set.nodes()) {
+      path_.push_back(node.element);
+      bool doubtful = about(wanted, node);
+      path_.pop_back();
+      if (doubtful) return true;
+    }
+    return false;
+  }
+
+ private:
+  bool about(const Json& wanted, const FieldSet::Node& node) {
+    if (const std::string* name = node.element.if_field()) {
+      const Json& value = wanted[*name];
+      if (!node.below.empty()) return node.member || about(value, node.below);
+      if (value.is_object()) return !value.members().empty();
+      return value.is_array() && !value.items().empty() && others_own_parts();
+    }
+    if (!node.member) return true;
+    if (node.below.empty()) return node.element.if_value() == nullptr;
+    const Json* item = nullptr;
+    for (const Json& candidate : wanted.items()) {
+      bool fits = node.element.if_key() && candidate.is_object();
+      for (const PathElement::KeyField& field : fits ? *node.element.if_key() : PathElement::Key())
+        fits = fits && fields::equal_values(candidate[field.name], field.value);
+      if (fits && item) return true;
+      if (fits) item = &candidate;
+    }
+    return !item || about(*item, node.below);
+  }
+
+  bool others_own_parts() {
+    if (!entries_) entries_ = fields::parse_managed_fields(live_["metadata"]["managedFields"]);
+    if (!*entries_) return true;
+    for (const fields::ManagedEntry& entry : **entries_) {
+      const FieldSet* set = &entry.fields;
+      for (const PathElement& element : path_) set = &set->below(element);
+      if (!set->empty()) return true;
+    }
+    return false;
+  }
+
+  const Json& live_;
+  fields::Path path_;
+  std::optional<Result<std::vector<fields::ManagedEntry>>> entries_;
+};
+
+}  // namespace
+
+void Types::learn(const Json& definition) {
+  const Json& spec = definition["spec"];
+  std::string_view group = spec["group"].string_or(""), kind = spec["names"]["kind"].string_or("");
+  for (const Json& version : spec["versions"].items()) {
+    const Json& open_api = version["schema"]["openAPIV3Schema"];
+    known_.insert_or_assign(
+        place_of(fmt::format("{}/{}", group, version["name"].string_or("")), kind),
+        Known{schema::custom_schema(open_api, spec["preserveUnknownFields"].bool_or(false)), open_api, true});
+  }
+}
+
+const Types::Known& Types::find(std::string_view api_version, std::string_view kind) {
+  std::string place = place_of(api_version, kind);
+  if (auto found = known_.find(place); found != known_.end()) return found->second;
+  Known known;
+  if (Result<object::ApiVersion> version = object::ApiVersion::parse(api_version))
+    known.schema = schema::builtin_schema(version->group, version->version, kind);
+  return known_.emplace(std::move(place), std::move(known)).first->second;
+}
+
+bool unchanged(const Json& wanted, const Json& live, std::string_view manager, Types& types) {
+  std::string_view api_version = wanted["apiVersion"].string_or(""), kind = wanted["kind"].string_or("");
+  if (!wanted.is_object() || !live.is_object() || live["apiVersion"].string_or("") != api_version ||
+      live["kind"].string_or("") != kind || wanted.contains("status"))
+    return false;
+  std::optional<fields::ManagedEntry> entry = fields::applied_by(live, manager);
+  if (!entry || entry->api_version != api_version) return false;
+  // Owners in a version that is not served any more lose what they own with the next apply of anybody.
+  for (const Json& other : live["metadata"]["managedFields"].items())
+    if (std::string_view version = other["apiVersion"].string_or("");
+        version != api_version && !types.find(version, kind).schema)
+      return false;
+
+  const Types::Known& known = types.find(api_version, kind);
+  if (!known.schema) return fields::is_unchanged(wanted, live, manager) && !Doubt(live).about(wanted, entry->fields);
+  if (schema::field_set(*known.schema, wanted).without(never_owned()) != entry->fields) return false;
+  return fields::is_unchanged(wanted, live, manager) || applies_to_the_same(wanted, live, manager, known);
+}
+
+}  // namespace fairlead::inventory
