@@ -1,23 +1,43 @@
+#include <signal.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <random>
 
 #include "base/interrupt.h"
 #include "cli/apply_output.h"
-#include "cli/apply_run.h"
 #include "cli/command.h"
 #include "cli/connect.h"
 #include "cli/fetch.h"
+#include "cli/selection.h"
+#include "kube/timeout_text.h"
 
 namespace fairlead::cli {
 namespace {
 
+using rollout::Ending;
+
 struct ApplyFlags {
   std::vector<std::string> sources;
   bool recursive = false;
+  std::string name;
+  bool create_namespace = false;
+  bool prune = false;
+  bool no_wait = false;
+  std::string timeout = "15m";
+  std::vector<std::string> timeout_for;
   std::string field_manager = "fairlead";
   bool force_conflicts = false;
   std::string dry_run = "none";
+  std::vector<std::string> only;
+  std::vector<std::string> skip;
+  size_t concurrency = 0;
+  std::string ignore_policy = "standard";
   std::string output = "text";
+  std::string journal;
 };
 
 OutputFormat format_of(const std::string& name) {
@@ -26,74 +46,172 @@ OutputFormat format_of(const std::string& name) {
   return name == "quiet" ? OutputFormat::quiet : OutputFormat::text;
 }
 
+rollout::IgnorePolicy ignore_policy_of(const std::string& name) {
+  if (name == "wait") return rollout::IgnorePolicy::wait;
+  return name == "warn" ? rollout::IgnorePolicy::warn : rollout::IgnorePolicy::standard;
+}
+
 int report_all(const manifest::Errors& errors) {
   for (const Error& error : errors) report(error);
   return kFailed;
 }
 
-int exit_code(const ApplyOutput& output, const Result<void>& sent) {
-  if (!sent && sent.error().kind() == ErrorKind::cancelled) return kInterrupted;
-  if (!sent) return sent.error().kind() == ErrorKind::timeout ? kTimedOut : kFailed;
-  if (output.count(Applied::Outcome::refused) == 0) return kDone;
-  return output.only_conflicts() ? kConflicts : kFailed;
+int exit_code(Ending::How how) {
+  switch (how) {
+    case Ending::How::done: return kDone;
+    case Ending::How::failed: return kFailed;
+    case Ending::How::timed_out: return kTimedOut;
+    case Ending::How::conflicts: return kConflicts;
+    case Ending::How::interrupted: return kInterrupted;
+  }
+  return kFailed;
 }
 
-Task<int> apply_bundle(Cluster& cluster, const ApplyFlags& flags, const Globals& globals, manifest::Bundle& bundle) {
-  ApplyPlan plan{.field_manager = flags.field_manager,
-                 .force = flags.force_conflicts,
-                 .dry_run = flags.dry_run == "server",
-                 .default_namespace = cluster.default_namespace(),
-                 .namespace_is_chosen = !globals.namespace_name.empty()};
-  TimePoint started = cluster.loop().now();
-  Result<manifest::Errors> mistakes = co_await prepare(cluster.discovery(), plan, bundle);
-  if (!mistakes) co_return report(mistakes.error());
-  if (!mistakes->empty()) co_return report_all(*mistakes);
-  ApplyOutput output(format_of(flags.output), plan.dry_run, bundle.objects);
-  Result<void> sent = co_await send_all(cluster.client(), cluster.discovery(), plan, bundle, output);
-  std::optional<Error> trouble;
-  if (!sent)
-    trouble = sent.error().kind() == ErrorKind::cancelled ? Error(ErrorKind::cancelled, "interrupted") : sent.error();
-  output.finish(cluster.loop().now() - started, cluster.requests(), trouble);
-  co_return exit_code(output, sent);
+std::string random_id() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}", device(), device());
 }
 
-Task<int> apply(RealLoop& loop, const Globals& globals, const ApplyFlags& flags) {
-  manifest::Options options{.recursive = flags.recursive};
-  options.fetch = [&loop](std::string address, size_t max_bytes) { return fetch(loop, std::move(address), max_bytes); };
-  auto bundle = co_await manifest::read(flags.sources, std::move(options));
+std::string host_name() {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  return host;
+}
+
+std::string who() {
+  const char* user = std::getenv("USER");
+  return fmt::format("{}@{}, process {}", user ? user : "somebody", host_name(), ::getpid());
+}
+
+// A process of this machine that is not there any more: "ann@laptop, process 4711".
+bool is_gone(std::string_view holder) {
+  std::string here = fmt::format("@{}, process ", host_name());
+  size_t at = holder.find(here);
+  if (at == std::string_view::npos) return false;
+  pid_t process = std::atoi(std::string(holder.substr(at + here.size())).c_str());
+  return process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
+}
+
+Result<rollout::Options> options_of(const ApplyFlags& flags) {
+  rollout::Options options;
+  options.name = flags.name;
+  options.create_namespace = flags.create_namespace;
+  options.field_manager = flags.field_manager;
+  options.force_conflicts = flags.force_conflicts;
+  options.dry_run = flags.dry_run == "server";
+  options.prune = flags.prune;
+  options.wait = !flags.no_wait;
+  options.concurrency = flags.concurrency;
+  options.ignore_policy = ignore_policy_of(flags.ignore_policy);
+  options.run = random_id();
+  options.holder = who();
+  options.known_dead = is_gone;
+  TRY_ASSIGN(options.timeout, kube::parse_timeout(flags.timeout));
+  for (const std::string& text : flags.timeout_for) {
+    size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(Error(ErrorKind::invalid, fmt::format("--timeout-for {}: not KIND=DURATION", text))
+                      .next("fairlead apply … --timeout-for Job=30m"));
+    TRY_ASSIGN(options.timeout_for[text.substr(0, equals)], kube::parse_timeout(text.substr(equals + 1)));
+  }
+  return options;
+}
+
+Task<int> apply(RealLoop& loop, const Globals& globals, const ApplyFlags& flags, CancelSource& stop) {
+  Result<rollout::Options> options = options_of(flags);
+  if (!options) co_return report(options.error());
+  std::unique_ptr<JournalFile> journal_file;
+  if (!flags.journal.empty()) {
+    auto opened = JournalFile::open(flags.journal);
+    if (!opened) co_return report(opened.error());
+    journal_file = *std::move(opened);
+  }
+  manifest::Options reading{.recursive = flags.recursive};
+  reading.fetch = [&loop](std::string address, size_t max_bytes) { return fetch(loop, std::move(address), max_bytes); };
+  auto bundle = co_await manifest::read(flags.sources, std::move(reading)).governed_by(&stop);
   if (!bundle) co_return report_all(bundle.error());
+  if (Result<void> selected = select(*bundle, flags.only, flags.skip); !selected) co_return report(selected.error());
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals);
   if (!cluster) co_return report(cluster.error());
-  int code = co_await apply_bundle(**cluster, flags, globals, *bundle);
+  options->default_namespace = (*cluster)->default_namespace();
+  options->namespace_is_chosen = !globals.namespace_name.empty();
+
+  ApplyOutput output(format_of(flags.output), options->dry_run);
+  journal::Journal journal(loop.clock());
+  journal.read_by([&](const journal::Event& event) { output.read(event); });
+  if (journal_file) journal.read_by([&](const journal::Event& event) { journal_file->read(event); });
+  Ending ending = co_await rollout::roll_out((*cluster)->client(), (*cluster)->discovery(), *std::move(bundle),
+                                             *std::move(options), journal, &stop);
+  output.finish(ending);
   co_await (*cluster)->close();
-  co_return code;
+  co_return exit_code(ending.how);
+}
+
+void add_flags(CLI::App& command, ApplyFlags& flags) {
+  auto many = CLI::MultiOptionPolicy::TakeAll;
+  command
+      .add_option("-f,--filename", flags.sources,
+                  "File, folder, http(s) address, or - for standard input; may be repeated")
+      ->required()
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(many);
+  command.add_flag("-R,--recursive", flags.recursive, "Read folders with everything below them");
+  command.add_option("--name", flags.name, "The bundle's name: keeps an inventory in the cluster")->type_name("NAME");
+  CLI::Option* prune =
+      command.add_flag("--prune", flags.prune, "Remove what the bundle had before and has no more")->needs("--name");
+  command.add_flag("--create-namespace", flags.create_namespace, "Create the namespace of -n if it is not there");
+  command.add_flag("--no-wait", flags.no_wait, "End when everything is stored, not when it is ready");
+  command.add_option("--timeout", flags.timeout, "For all of it; 0 for no limit")
+      ->type_name("DURATION")
+      ->capture_default_str();
+  command.add_option("--timeout-for", flags.timeout_for, "For each object of a kind; may be repeated")
+      ->type_name("KIND=DURATION")
+      ->expected(1)
+      ->multi_option_policy(many);
+  command.add_option("--field-manager", flags.field_manager, "Name under which the fields are owned")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_flag("--force-conflicts", flags.force_conflicts, "Take over fields that another manager owns");
+  command.add_option("--dry-run", flags.dry_run, "With `server`, the API server checks everything and stores nothing")
+      ->check(CLI::IsMember({"none", "server"}));
+  command.add_option("--only", flags.only, "Only these: KIND, KIND/NAME, or a label selector; may be repeated")
+      ->type_name("WHAT")
+      ->expected(1)
+      ->multi_option_policy(many)
+      ->excludes(prune);
+  command.add_option("--skip", flags.skip, "All but these; may be repeated")
+      ->type_name("WHAT")
+      ->expected(1)
+      ->multi_option_policy(many)
+      ->excludes(prune);
+  command
+      .add_option("--concurrency", flags.concurrency,
+                  "The most requests in flight; 0 for as many as the server takes well")
+      ->type_name("N");
+  command
+      .add_option(
+          "--ignore-policy", flags.ignore_policy,
+          "Objects guarded by a webhook that ignores failures and does not answer: wait, warn, or standard (wait for "
+          "webhooks of the bundle)")
+      ->check(CLI::IsMember({"standard", "wait", "warn"}));
+  command.add_option("-o,--output", flags.output, "What to print: text, json, jsonl or quiet")
+      ->check(CLI::IsMember({"text", "json", "jsonl", "quiet"}));
+  command.add_option("--journal", flags.journal, "Write every event to this file, a line of JSON each")
+      ->type_name("FILE");
 }
 
 }  // namespace
 
 void add_apply(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<ApplyFlags>();
-  CLI::App* command = app.add_subcommand("apply", "Server-side apply manifests, in the order given");
-  command
-      ->add_option("-f,--filename", flags->sources,
-                   "File, folder, http(s) address, or - for standard input; may be repeated")
-      ->required()
-      ->type_name("FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_flag("-R,--recursive", flags->recursive, "Read folders with everything below them");
-  command->add_option("--field-manager", flags->field_manager, "Name under which the fields are owned")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command->add_flag("--force-conflicts", flags->force_conflicts, "Take over fields that another manager owns");
-  command->add_option("--dry-run", flags->dry_run, "With `server`, the API server checks everything and stores nothing")
-      ->check(CLI::IsMember({"none", "server"}));
-  command->add_option("-o,--output", flags->output, "What to print: text, json, jsonl or quiet")
-      ->check(CLI::IsMember({"text", "json", "jsonl", "quiet"}));
+  CLI::App* command =
+      app.add_subcommand("apply", "Roll manifests out, in the order in which the cluster can take them");
+  add_flags(*command, *flags);
   command->footer(
       "Examples:\n"
       "  fairlead apply -f k8s/\n"
-      "  fairlead apply -R -f deploy/ -f extra.yaml --dry-run=server\n"
+      "  fairlead apply -R -f deploy/ --name shop --prune\n"
       "  helm template my-release chart/ | fairlead apply -f -\n\n"
       "Exit codes: 0 done, 1 failed, 3 timed out, 4 conflicts, 64 wrong command line, 130 interrupted.");
   command->callback([&invocation, flags] {
@@ -101,7 +219,7 @@ void add_apply(CLI::App& app, Invocation& invocation) {
       RealLoop loop;
       CancelSource stop;
       Interrupt interrupt(loop, stop);
-      return loop.run(apply(loop, invocation.globals, *flags).governed_by(&stop));
+      return loop.run(apply(loop, invocation.globals, *flags, stop));
     };
   });
 }

@@ -1,118 +1,193 @@
 #include "cli/apply_output.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstdio>
+#include <cerrno>
+#include <cstring>
 
 namespace fairlead::cli {
 namespace {
 
-using Outcome = Applied::Outcome;
+using journal::Event;
+using journal::What;
+using rollout::Ending;
+using rollout::ObjectEnding;
+using State = ObjectEnding::State;
 
-std::string_view word_for(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::created: return "created";
-    case Outcome::applied: return "applied";
-    case Outcome::refused: return "refused";
-    case Outcome::not_sent: return "not sent";
+constexpr size_t kNamedHolds = 5;
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+std::string_view colour_of(const Event& event) {
+  switch (event.what) {
+    case What::ready: return "\033[32m";
+    case What::failed: return "\033[31m";
+    case What::warning:
+    case What::progress: return "\033[33m";
+    case What::parked:
+    case What::guard:
+    case What::waiting:
+    case What::note: return "\033[2m";
+    default: return "";
   }
-  return "";
 }
 
-Json error_json(const Error& error) {
-  Json json(Json::Object{{"what", error.what()}});
-  Json::Array causes;
-  for (const Error* cause = error.cause(); cause; cause = cause->cause()) causes.emplace_back(cause->what());
-  json.make("because") = std::move(causes);
-  if (!error.where().empty()) json.make("from") = error.where();
-  if (!error.next().empty()) json.make("next") = error.next();
+void put(std::FILE* stream, std::string_view colour, const std::string& text) {
+  bool paint = !colour.empty() && ::isatty(::fileno(stream)) && !std::getenv("NO_COLOR");
+  if (paint) std::fprintf(stream, "%.*s%s\033[0m\n", int(colour.size()), colour.data(), text.c_str());
+  else std::fprintf(stream, "%s\n", text.c_str());
+}
+
+// The line of an event that people want to see; empty for the others.
+std::string line_of(const Event& event, bool dry_run) {
+  std::string subject = event.key.text();
+  if (event.key.kind.empty()) subject = event.details["guard"].string_or("");
+  switch (event.what) {
+    case What::stored:
+      return event.state == "unchanged" ? ""
+                                        : fmt::format("{} {}{}", subject, event.state, dry_run ? " (dry run)" : "");
+    case What::parked: return fmt::format("{} waits: {}", subject, event.text);
+    case What::progress: return event.state == "trouble" ? fmt::format("{} is not ready: {}", subject, event.text) : "";
+    case What::guard: return fmt::format("{} is {}: {}", subject, event.state, event.text);
+    case What::removed: return fmt::format("{} removed", subject);
+    case What::note: return subject.empty() ? event.text : fmt::format("{}: {}", subject, event.text);
+    case What::waiting: return event.text.empty() ? "" : "still waiting: " + event.text;
+    default: return "";
+  }
+}
+
+Json object_json(const ObjectEnding& object) {
+  Json json(Json::Object{{"type", "object"},
+                         {"group", object.key.group},
+                         {"kind", object.key.kind},
+                         {"namespace", object.key.ns},
+                         {"name", object.key.name},
+                         {"source", object.source},
+                         {"outcome", name_of(object.state)},
+                         {"ready", object.ready}});
+  if (!object.warnings.empty()) json.make("warnings") = Json::Array(object.warnings.begin(), object.warnings.end());
+  if (object.error) json.make("error") = journal::to_json(*object.error);
   return json;
 }
 
-void put_line(const Json& json) { std::puts(json.dump().c_str()); }
+constexpr std::pair<State, std::string_view> kCounted[] = {
+    {State::created, "created"}, {State::changed, "changed"}, {State::unchanged, "unchanged"},
+    {State::removed, "removed"}, {State::refused, "refused"}, {State::not_ready, "notReady"},
+    {State::held, "held"},       {State::not_sent, "notSent"}};
+
+size_t count(const Ending& ending, State state) {
+  return size_t(std::ranges::count(ending.objects, state, &ObjectEnding::state));
+}
+
+Json path_json(const std::vector<rollout::PathStep>& path) {
+  Json::Array steps;
+  for (const rollout::PathStep& step : path)
+    steps.emplace_back(Json::Object{
+        {"what", step.text}, {"reason", step.reason}, {"from", seconds(step.from)}, {"to", seconds(step.to)}});
+  return steps;
+}
+
+Json summary_json(const Ending& ending, bool dry_run) {
+  Json json(Json::Object{{"type", "summary"}, {"outcome", name_of(ending.how)}, {"dryRun", dry_run}});
+  for (const auto& [state, name] : kCounted) json.make(name) = uint64_t{count(ending, state)};
+  json.make("seconds") = seconds(ending.took);
+  json.make("requests") = ending.requests;
+  json.make("criticalPath") = path_json(ending.critical_path);
+  Json::Array causes;
+  for (const rollout::Cause& cause : ending.causes) {
+    Json one = journal::to_json(cause.error);
+    Json::Array holds;
+    for (const object::Key& key : cause.holds) holds.emplace_back(key.text());
+    if (!holds.empty()) one.make("holds") = std::move(holds);
+    causes.push_back(std::move(one));
+  }
+  if (!causes.empty()) json.make("errors") = std::move(causes);
+  return json;
+}
+
+void print_causes(const Ending& ending) {
+  for (const rollout::Cause& cause : ending.causes) {
+    std::fputs(cause.error.report().c_str(), stderr);
+    if (cause.holds.empty()) continue;
+    std::string text;
+    for (size_t i = 0; i < std::min(cause.holds.size(), kNamedHolds); ++i)
+      text += (i == 0 ? "" : ", ") + cause.holds[i].text();
+    if (cause.holds.size() > kNamedHolds) text += fmt::format(" and {} more", cause.holds.size() - kNamedHolds);
+    std::fprintf(stderr, "  holds     %s\n", text.c_str());
+  }
+  if (ending.how == Ending::How::interrupted) std::fputs("error: interrupted\n", stderr);
+}
+
+void print_totals(const Ending& ending, bool dry_run) {
+  std::string text;
+  for (const auto& [state, name] : kCounted)
+    if (size_t n = count(ending, state))
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, rollout::name_of(state));
+  if (text.empty()) text = "nothing done";
+  std::printf("%s in %.1fs, with %lu requests%s\n", text.c_str(), seconds(ending.took), ending.requests,
+              dry_run ? " (dry run: nothing was stored)" : "");
+  // What took longest is worth a line where something had to wait.
+  if (ending.critical_path.size() < 2 || ending.took < std::chrono::seconds(1)) return;
+  std::string path;
+  for (const rollout::PathStep& step : ending.critical_path)
+    path += fmt::format("{}{} {:.1f}s", path.empty() ? "" : " → ", step.text, seconds(step.to));
+  std::printf("longest: %s\n", path.c_str());
+}
 
 }  // namespace
 
-ApplyOutput::ApplyOutput(OutputFormat format, bool dry_run, const std::vector<object::Object>& objects)
-    : format_(format), dry_run_(dry_run), objects_(objects), results_(objects.size()) {}
-
-void ApplyOutput::add(size_t index, Applied result) {
-  results_[index] = std::move(result);
-  while (printed_ < results_.size() && results_[printed_]) print(printed_++);
+void ApplyOutput::read(const Event& event) {
+  if (format_ == OutputFormat::jsonl) {
+    if (event.what == What::ended) return;
+    Json json = to_json(event);
+    std::puts(json.dump().c_str());
+    std::fflush(stdout);
+  }
+  if (format_ == OutputFormat::text || format_ == OutputFormat::quiet) print_line(event);
 }
 
-void ApplyOutput::print(size_t index) {
-  const Applied& result = *results_[index];
-  const object::Object& object = objects_[index];
-  if (format_ == OutputFormat::jsonl) put_line(as_json(object, result));
-  if (format_ == OutputFormat::text || format_ == OutputFormat::quiet) print_text(object, result);
+void ApplyOutput::print_line(const Event& event) {
+  if (event.what == What::warning) {
+    std::string subject = event.key.kind.empty() ? "" : event.key.text() + ": ";
+    put(stderr, colour_of(event), fmt::format("warning: {}{}", subject, event.text));
+    return;
+  }
+  if (format_ == OutputFormat::quiet) return;
+  if (event.what == What::parked && !told_.insert(event.text).second) return;
+  std::string line = line_of(event, dry_run_);
+  if (line.empty()) return;
+  put(stdout, colour_of(event), line);
+  std::fflush(stdout);
 }
 
-void ApplyOutput::print_text(const object::Object& object, const Applied& result) const {
-  for (const std::string& warning : result.warnings)
-    std::fprintf(stderr, "warning: %s: %s\n", object.key().text().c_str(), warning.c_str());
-  if (result.error) std::fputs(result.error->report().c_str(), stderr);
-  if (format_ == OutputFormat::quiet || result.error) return;
-  std::printf("%s %s%s\n", object.key().text().c_str(), std::string(word_for(result.outcome)).c_str(),
-              dry_run_ ? " (dry run)" : "");
-}
-
-Json ApplyOutput::as_json(const object::Object& object, const Applied& result) const {
-  Json json(Json::Object{{"type", "object"},
-                         {"group", object.group()},
-                         {"version", object.version()},
-                         {"kind", object.kind()},
-                         {"namespace", object.ns()},
-                         {"name", object.name()},
-                         {"source", object.source().text()},
-                         {"outcome", word_for(result.outcome)}});
-  if (!result.warnings.empty()) json.make("warnings") = Json::Array(result.warnings.begin(), result.warnings.end());
-  if (result.error) json.make("error") = error_json(*result.error);
-  return json;
-}
-
-Json ApplyOutput::summary(Duration took, uint64_t requests, const std::optional<Error>& trouble) const {
-  Json json(Json::Object{{"type", "summary"}, {"dryRun", dry_run_}});
-  for (Outcome outcome : {Outcome::created, Outcome::applied, Outcome::refused, Outcome::not_sent})
-    json.make(outcome == Outcome::not_sent ? "notSent" : word_for(outcome)) = uint64_t{count(outcome)};
-  json.make("seconds") = std::chrono::duration<double>(took).count();
-  json.make("requests") = requests;
-  if (trouble) json.make("error") = error_json(*trouble);
-  return json;
-}
-
-void ApplyOutput::finish(Duration took, uint64_t requests, const std::optional<Error>& trouble) {
-  for (; printed_ < results_.size(); ++printed_)
-    if (results_[printed_]) print(printed_);
-  Json totals = summary(took, requests, trouble);
-  if (format_ == OutputFormat::jsonl) put_line(totals);
+void ApplyOutput::finish(const Ending& ending) const {
+  if (format_ == OutputFormat::jsonl) std::puts(summary_json(ending, dry_run_).dump().c_str());
   if (format_ == OutputFormat::json) {
     Json::Array objects;
-    for (size_t i = 0; i < objects_.size(); ++i)
-      objects.push_back(as_json(objects_[i], results_[i].value_or(Applied{})));
-    Json document(Json::Object{{"objects", std::move(objects)}, {"summary", std::move(totals)}});
+    for (const ObjectEnding& object : ending.objects) objects.push_back(object_json(object));
+    Json document(Json::Object{{"objects", std::move(objects)}, {"summary", summary_json(ending, dry_run_)}});
     std::fputs(document.pretty().c_str(), stdout);
   }
-  if (format_ == OutputFormat::text) {
-    std::string text;
-    for (Outcome outcome : {Outcome::created, Outcome::applied, Outcome::refused, Outcome::not_sent})
-      if (size_t n = count(outcome)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, word_for(outcome));
-    std::printf("%s in %.1fs, with %lu requests%s\n", text.c_str(), std::chrono::duration<double>(took).count(),
-                requests, dry_run_ ? " (dry run: nothing was stored)" : "");
-  }
+  if (format_ == OutputFormat::text) print_totals(ending, dry_run_);
   std::fflush(stdout);
-  if (trouble && (format_ == OutputFormat::text || format_ == OutputFormat::quiet))
-    std::fputs(trouble->report().c_str(), stderr);
+  if (format_ == OutputFormat::text || format_ == OutputFormat::quiet) print_causes(ending);
 }
 
-size_t ApplyOutput::count(Outcome outcome) const {
-  return size_t(std::ranges::count_if(
-      results_, [&](const auto& result) { return (result ? result->outcome : Outcome::not_sent) == outcome; }));
+Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (!file)
+    return fail(
+        Error(ErrorKind::invalid, fmt::format("the journal {} cannot be written", path)).because(std::strerror(errno)));
+  return std::unique_ptr<JournalFile>(new JournalFile(file));
 }
 
-bool ApplyOutput::only_conflicts() const {
-  return std::ranges::all_of(results_, [](const auto& result) {
-    return !result || result->outcome != Outcome::refused || result->is_conflict;
-  });
+JournalFile::~JournalFile() { std::fclose(file_); }
+
+void JournalFile::read(const Event& event) {
+  std::string line = to_json(event).dump() + "\n";
+  std::fwrite(line.data(), 1, line.size(), file_);
+  std::fflush(file_);
 }
 
 }  // namespace fairlead::cli

@@ -1,0 +1,26 @@
+// Why something did not work, down to the root, for people: what happened, because of what, and what to do next.
+#pragma once
+
+#include <optional>
+
+#include "rollout/evidence.h"
+#include "rollout/run.h"
+
+namespace fairlead::rollout {
+
+class Guards;
+
+// "3m", "1m30s", "250ms"
+std::string short_text(Duration duration);
+
+// `within`: it was waited for that long; nothing if it is certain.
+Error guard_error(const Run& run, const Guards& guards, const Evidence& evidence, uint32_t guard,
+                  std::optional<Duration> within);
+Error refused_error(const Run& run, const Guards& guards, const Evidence& evidence, uint32_t node,
+                    const kube::Failure& failure, std::optional<Duration> within);
+Error not_ready_error(const Run& run, const Evidence& evidence, uint32_t node, std::optional<Duration> within);
+
+// What a node waits for, in a line: "webhook v.example.com (ValidatingWebhookConfiguration x)".
+std::string held_text(const Run& run, uint32_t node);
+
+}  // namespace fairlead::rollout

@@ -1,0 +1,66 @@
+#include "rollout/cluster_state.h"
+
+#include "base/scope.h"
+
+namespace fairlead::rollout {
+namespace {
+
+constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
+
+struct Listing {
+  kube::Client& client;
+  std::vector<std::string>& notes;
+  std::optional<Error> error;
+};
+
+Task<void> read(Listing& listing, const object::Resource& resource, std::vector<Json>& into, bool* known) {
+  kube::Outcome<kube::List> list = co_await listing.client.list(resource, {});
+  if (list) {
+    for (Json& item : list->items) into.push_back(std::move(item));
+    if (known) *known = true;
+  } else if (list.error().fault()) {
+    listing.notes.push_back(
+        fmt::format("{} cannot be read: {}", resource.name_with_group(), list.error().fault()->explanation));
+  } else {
+    listing.error = list.error().error();
+  }
+}
+
+}  // namespace
+
+Task<Result<graph::ClusterState>> read_cluster(kube::Client& client, const kube::Discovered& discovered,
+                                               std::vector<std::string>& notes) {
+  graph::ClusterState state;
+  Listing listing{client, notes, {}};
+  // Several lists of one kind of guard: each is read into a place of its own, since they arrive in any order.
+  struct Wanted {
+    std::string_view group;
+    std::string_view kind;
+    std::vector<Json>* into;
+    bool* known = nullptr;
+    std::vector<Json> read = {};
+  };
+  std::vector<Wanted> wanted{
+      {kAdmission, "ValidatingWebhookConfiguration", &state.webhook_configurations},
+      {kAdmission, "MutatingWebhookConfiguration", &state.webhook_configurations},
+      {kAdmission, "ValidatingAdmissionPolicy", &state.policies, &state.policies_known},
+      {kAdmission, "MutatingAdmissionPolicy", &state.policies},
+      {kAdmission, "ValidatingAdmissionPolicyBinding", &state.bindings},
+      {kAdmission, "MutatingAdmissionPolicyBinding", &state.bindings},
+      {"apiextensions.k8s.io", "CustomResourceDefinition", &state.definitions},
+      {"apiregistration.k8s.io", "APIService", &state.api_services},
+      {"", "Namespace", &state.namespaces, &state.namespaces_known},
+      {"", "Service", &state.services, &state.services_known},
+  };
+  Scope scope(client.loop(), co_await current_cancel());
+  for (Wanted& one : wanted)
+    if (const object::Resource* resource = discovered.find(one.group, one.kind))
+      scope.spawn(read(listing, *resource, one.read, one.known));
+  co_await scope.join();
+  if (listing.error) co_return fail(*listing.error);
+  for (Wanted& one : wanted)
+    for (Json& item : one.read) one.into->push_back(std::move(item));
+  co_return state;
+}
+
+}  // namespace fairlead::rollout

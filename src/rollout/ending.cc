@@ -1,0 +1,132 @@
+#include "rollout/ending.h"
+
+#include <algorithm>
+
+namespace fairlead::rollout {
+namespace {
+
+using State = ObjectEnding::State;
+
+State state_of(const Run& run, uint32_t node) {
+  const Record& record = run.records[node];
+  if (run.plan.state(node) == Plan::State::held) return State::held;
+  if (run.plan.state(node) == Plan::State::failed)
+    return record.stored == Record::Stored::no ? State::refused : State::not_ready;
+  switch (record.stored) {
+    case Record::Stored::no: return State::not_sent;
+    case Record::Stored::created: return State::created;
+    case Record::Stored::changed: return State::changed;
+    case Record::Stored::unchanged: return State::unchanged;
+  }
+  return State::not_sent;
+}
+
+ObjectEnding object_ending(const Run& run, uint32_t node) {
+  const Record& record = run.records[node];
+  auto error = run.errors.find(node);
+  return {.key = run.object(node).key(),
+          .source = run.object(node).source().text(),
+          .state = state_of(run, node),
+          .ready = run.plan.state(node) == Plan::State::ready,
+          .error = error == run.errors.end() ? std::nullopt : std::optional(error->second),
+          .warnings = record.warnings};
+}
+
+Ending::How how(const Run& run) {
+  if (run.stopping) return Ending::How::interrupted;
+  if (run.errors.empty()) return run.out_of_time ? Ending::How::timed_out : Ending::How::done;
+  auto is_conflict = [&](const auto& error) {
+    return error.first < run.records.size() && run.records[error.first].conflict;
+  };
+  if (std::ranges::all_of(run.errors, is_conflict)) return Ending::How::conflicts;
+  auto is_timeout = [](const auto& error) { return error.second.kind() == ErrorKind::timeout; };
+  return std::ranges::all_of(run.errors, is_timeout) ? Ending::How::timed_out : Ending::How::failed;
+}
+
+// What a node waited for last: the need that was met last of all, through groups and waves.
+std::optional<graph::Need> last_need(const Run& run, uint32_t node) {
+  std::optional<graph::Need> last;
+  TimePoint latest{};
+  for (const graph::Need& need : run.graph.needs_of(node)) {
+    graph::Need met = need;
+    graph::Node::Kind kind = run.graph.nodes()[need.target].kind;
+    if (kind == graph::Node::Kind::all_of || kind == graph::Node::Kind::wave) {
+      std::optional<graph::Need> inner = last_need(run, need.target);
+      if (!inner) continue;
+      met.target = inner->target;
+    }
+    TimePoint at = need.level == graph::Level::stored && met.target < run.records.size()
+                       ? run.records[met.target].stored_at
+                       : run.settled_at[met.target];
+    if (at >= latest) {
+      latest = at;
+      last = met;
+    }
+  }
+  return last;
+}
+
+std::vector<PathStep> critical_path(const Run& run) {
+  std::optional<uint32_t> at;
+  for (uint32_t node = 0; node < run.records.size(); ++node)
+    if (run.plan.state(node) == Plan::State::ready && (!at || run.settled_at[node] > run.settled_at[*at])) at = node;
+  std::vector<PathStep> path;
+  while (at && path.size() < 100) {
+    std::optional<graph::Need> need = last_need(run, *at);
+    PathStep step{.text = run.graph.text(*at), .to = run.settled_at[*at] - run.begun};
+    if (need) {
+      step.reason = need->reason;
+      TimePoint since = need->level == graph::Level::stored && need->target < run.records.size()
+                            ? run.records[need->target].stored_at
+                            : run.settled_at[need->target];
+      step.from = since - run.begun;
+    }
+    path.push_back(std::move(step));
+    at = need ? std::optional(need->target) : std::nullopt;
+  }
+  std::ranges::reverse(path);
+  return path;
+}
+
+}  // namespace
+
+std::string_view name_of(State state) {
+  switch (state) {
+    case State::not_sent: return "not sent";
+    case State::held: return "held";
+    case State::refused: return "refused";
+    case State::not_ready: return "not ready";
+    case State::created: return "created";
+    case State::changed: return "changed";
+    case State::unchanged: return "unchanged";
+    case State::removed: return "removed";
+  }
+  return "";
+}
+
+std::string_view name_of(Ending::How how) {
+  switch (how) {
+    case Ending::How::done: return "done";
+    case Ending::How::failed: return "failed";
+    case Ending::How::timed_out: return "timed out";
+    case Ending::How::conflicts: return "conflicts";
+    case Ending::How::interrupted: return "interrupted";
+  }
+  return "";
+}
+
+Ending ending_of(const Run& run) {
+  Ending ending;
+  ending.how = how(run);
+  for (uint32_t node = 0; node < run.records.size(); ++node)
+    if (!run.graph.is_left_out(node)) ending.objects.push_back(object_ending(run, node));
+  for (const auto& [node, error] : run.errors) {
+    Cause cause{.error = error};
+    for (uint32_t held : run.plan.held_by(node)) cause.holds.push_back(run.object(held).key());
+    ending.causes.push_back(std::move(cause));
+  }
+  ending.critical_path = critical_path(run);
+  return ending;
+}
+
+}  // namespace fairlead::rollout

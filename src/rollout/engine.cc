@@ -1,0 +1,273 @@
+#include <algorithm>
+
+#include "inventory/unchanged.h"
+#include "rollout/causes.h"
+#include "rollout/ending.h"
+#include "rollout/prepare.h"
+#include "rollout/prune.h"
+#include "rollout/sending.h"
+
+namespace fairlead::rollout {
+namespace {
+
+using journal::What;
+
+constexpr Duration kReminder = std::chrono::seconds(30);
+constexpr size_t kRemindedOf = 5;
+
+class Engine {
+ public:
+  Engine(kube::Client& client, kube::Discovery& discovery, journal::Journal& journal, const Options& options,
+         Prepared& prepared)
+      : run_(client, discovery, journal, options, prepared.bundle, *prepared.kinds, prepared.cluster, *prepared.graph),
+        prepared_(prepared),
+        loop_(client.loop()),
+        watching_(loop_, nullptr),
+        work_(loop_, nullptr),
+        gates_(loop_),
+        prover_(client, {.run = options.run}),
+        evidence_(client, discovery, watching_,
+                  [this](std::string_view kind, const std::string& ns, const std::string& name) {
+                    guards_.evidence_changed(kind, ns, name);
+                    tracker_.evidence_changed(kind, ns);
+                  }),
+        guards_(run_, prover_, evidence_, gates_),
+        tracker_(run_, evidence_, watching_),
+        sender_(run_, guards_, tracker_, evidence_, gates_) {}
+
+  Task<Ending> run(CancelSource* stop) {
+    set_up();
+    CancelHook hook;
+    if (stop && stop->cancelled()) interrupt();
+    else hook.set(stop, [this] { loop_.post([this] { interrupt(); }); });
+    std::optional<Error> unclaimed = co_await claim();
+    if (!unclaimed) co_await roll();
+    hook.clear();
+    Ending ending = unclaimed ? refused(*std::move(unclaimed)) : co_await finish();
+    co_return ending;
+  }
+
+ private:
+  void set_up() {
+    run_.field_manager = run_.options.field_manager;
+    if (!prepared_.inventory) return;
+    run_.part_of = prepared_.inventory->label_value();
+    if (run_.field_manager == "fairlead") run_.field_manager = prepared_.inventory->field_manager();
+    inventory::Types types;
+    for (const Json& definition : run_.cluster.definitions) types.learn(definition);
+    for (uint32_t node = 0; node < run_.bundle.objects.size(); ++node) {
+      const object::Object& object = run_.object(node);
+      auto found = prepared_.live.find(object.key());
+      if (found == prepared_.live.end()) continue;
+      run_.live.insert_or_assign(object.key(), found->second);
+      bool same = (*found->second)["apiVersion"].string_or("") == object.value()["apiVersion"].string_or("") &&
+                  inventory::unchanged(as_sent(object, run_.part_of), *found->second, run_.field_manager, types);
+      if (same) run_.unchanged[node] = found->second;
+    }
+  }
+
+  void interrupt() {
+    run_.stopping = true;
+    run_.waits.cancel();
+    run_.changed.notify_all();
+  }
+
+  // The bundle's home may be part of the bundle: then it goes first.
+  Task<std::optional<Error>> claim() {
+    if (!prepared_.inventory || run_.options.dry_run) co_return std::nullopt;
+    std::vector<inventory::Wanted> wanted;
+    for (const object::Object& object : run_.bundle.objects) wanted.push_back({object.key(), object.version()});
+    kube::Outcome<void> claimed = co_await prepared_.inventory->claim(wanted).governed_by(&run_.waits);
+    if (!claimed && claimed.error().is(kube::FaultKind::namespace_missing)) {
+      auto home = run_.find({.group = "", .kind = "Namespace", .ns = "", .name = run_.options.default_namespace});
+      if (home) {
+        co_await sender_.send(*home);
+        claimed = co_await prepared_.inventory->claim(wanted).governed_by(&run_.waits);
+      }
+    }
+    if (claimed || run_.stopping) co_return std::nullopt;
+    co_return claimed.error().error();
+  }
+
+  Task<void> keep_claim() {
+    Result<void> end = co_await prepared_.inventory->keep();
+    if (end || end.error().kind() == ErrorKind::cancelled) co_return;
+    lost_claim_ = end.error();
+    interrupt();
+  }
+
+  // Every 30 s: what is held by what.
+  Task<void> remind() {
+    while (co_await sleep_for(loop_, kReminder)) {
+      std::string text;
+      size_t count = 0;
+      for (uint32_t node = 0; node < run_.records.size(); ++node) {
+        if (run_.plan.is_settled(node) || run_.graph.is_left_out(node)) continue;
+        if (++count <= kRemindedOf)
+          text +=
+              fmt::format("{}{}: {}", text.empty() ? "" : "; ", run_.object(node).key().text(), held_text(run_, node));
+      }
+      if (count > kRemindedOf) text += fmt::format("; and {} more", count - kRemindedOf);
+      run_.journal.add({.what = What::waiting,
+                        .text = std::move(text),
+                        .details = Json(Json::Object{{"waiting", uint64_t{count}}})});
+    }
+  }
+
+  void start(uint32_t node) {
+    switch (run_.graph.nodes()[node].kind) {
+      case graph::Node::Kind::object:
+        if (run_.records[node].stored == Record::Stored::no) work_.spawn(sender_.send(node));
+        break;
+      case graph::Node::Kind::guard: work_.spawn(guards_.climb(run_.graph.nodes()[node].index)); break;
+      case graph::Node::Kind::outside: tracker_.follow_outside(node); break;
+      case graph::Node::Kind::wave:
+      case graph::Node::Kind::all_of: break;
+    }
+  }
+
+  Task<void> roll() {
+    CancelSource keeping;
+    Scope beside(loop_, &run_.waits);
+    Scope claim_scope(loop_, &keeping);
+    if (prepared_.inventory && !run_.options.dry_run) claim_scope.spawn(keep_claim());
+    beside.spawn(remind());
+    Loop::TimerId deadline{};
+    bool limited = run_.options.timeout > Duration::zero();
+    if (limited)
+      deadline = loop_.call_after(run_.options.timeout, [this] {
+        run_.out_of_time = true;
+        run_.waits.cancel();
+        run_.changed.notify_all();
+      });
+    while (run_.plan.unsettled() > 0 && !run_.stopping && !run_.out_of_time) {
+      for (uint32_t node : run_.plan.take_startable()) start(node);
+      if (run_.plan.unsettled() == 0) break;
+      (void)co_await run_.changed.wait_uncancelled();
+    }
+    if (limited && !run_.out_of_time) loop_.cancel_timer(deadline);
+    if (!run_.waits.cancelled()) run_.waits.cancel();
+    co_await work_.join();
+    co_await beside.join();
+    if (run_.out_of_time) fail_the_rest();
+    keeping.cancel();
+    co_await claim_scope.join();
+  }
+
+  // The time for all of it is over: what is under way has failed, and holds the others.
+  void fail_the_rest() {
+    Duration limit = run_.options.timeout;
+    for (uint32_t node = 0; node < run_.graph.nodes().size(); ++node) {
+      if (run_.plan.state(node) != Plan::State::started && run_.plan.state(node) != Plan::State::stored) continue;
+      if (node >= run_.records.size()) {
+        if (run_.graph.nodes()[node].kind == graph::Node::Kind::guard)
+          run_.failed(node, guard_error(run_, guards_, evidence_, run_.graph.nodes()[node].index, limit));
+        continue;
+      }
+      Record& record = run_.records[node];
+      record.timed_out = true;
+      if (record.stored != Record::Stored::no) {
+        run_.failed(node, not_ready_error(run_, evidence_, node, limit));
+      } else {
+        kube::Failure failure = record.fault ? kube::Failure(*record.fault) : kube::Failure(cancelled_error());
+        run_.failed(node, refused_error(run_, guards_, evidence_, node, failure, limit));
+      }
+    }
+  }
+
+  Ending refused(Error error) {
+    Ending ending = ending_of(run_);
+    ending.how = Ending::How::failed;
+    ending.causes.push_back({.error = std::move(error), .holds = {}});
+    return ending;
+  }
+
+  Task<Ending> finish() {
+    bool complete = !run_.stopping && !run_.out_of_time && run_.errors.empty();
+    std::vector<ObjectEnding> pruned;
+    std::vector<Error> unpruned;
+    if (complete && run_.options.prune && prepared_.inventory) {
+      Pruned result = co_await prune(run_.client, run_.discovery, run_.journal, prepared_, run_.options);
+      pruned = std::move(result.objects);
+      unpruned = std::move(result.errors);
+    }
+    watching_.cancel();
+    co_await watching_.join();
+    co_await prover_.clean_up();
+    if (prepared_.inventory && prepared_.inventory->claimed()) co_await give_back(complete && unpruned.empty(), pruned);
+    Ending ending = ending_of(run_);
+    for (ObjectEnding& object : pruned) ending.objects.push_back(std::move(object));
+    for (Error& error : unpruned) {
+      ending.how = Ending::How::failed;
+      ending.causes.push_back({.error = std::move(error), .holds = {}});
+    }
+    if (lost_claim_) {
+      ending.how = Ending::How::failed;
+      ending.causes.push_back({.error = *lost_claim_, .holds = {}});
+    }
+    co_return ending;
+  }
+
+  Task<void> give_back(bool complete, const std::vector<ObjectEnding>& pruned) {
+    kube::Outcome<void> end;
+    if (complete) {
+      std::vector<object::Key> remaining;
+      for (const object::Object& object : run_.bundle.objects) remaining.push_back(object.key());
+      auto is_gone = [&](const object::Key& key) {
+        return std::ranges::any_of(pruned, [&](const ObjectEnding& one) { return one.key == key; });
+      };
+      for (const inventory::Member& member : prepared_.members)
+        if (!run_.find(member.key) && !is_gone(member.key)) remaining.push_back(member.key);
+      end = co_await prepared_.inventory->settle(remaining);
+    } else {
+      end = co_await prepared_.inventory->release();
+    }
+    if (!end) run_.note(What::warning, "the bundle could not be given back: " + end.error().error().message());
+  }
+
+  Run run_;
+  Prepared& prepared_;
+  Loop& loop_;
+  Scope watching_;
+  Scope work_;
+  Gates gates_;
+  readiness::Prover prover_;
+  Evidence evidence_;
+  Guards guards_;
+  Tracker tracker_;
+  Sender sender_;
+  std::optional<Error> lost_claim_;
+};
+
+uint64_t requests_of(const kube::Client& client) {
+  uint64_t all = 0;
+  for (const auto& [verb, count] : client.counts()) all += count;
+  return all;
+}
+
+}  // namespace
+
+Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest::Bundle bundle, Options options,
+                      journal::Journal& journal, CancelSource* stop) {
+  TimePoint begun = client.loop().now();
+  uint64_t requests_before = requests_of(client);
+  journal.add({.what = What::started,
+               .text = fmt::format("{} objects", bundle.objects.size()),
+               .details = Json(Json::Object{{"objects", uint64_t{bundle.objects.size()}}, {"bundle", options.name}})});
+  Prepared prepared{.bundle = std::move(bundle)};
+  Ending ending;
+  manifest::Errors errors = co_await prepare(client, discovery, options, journal, prepared);
+  if (errors.empty()) {
+    Engine engine(client, discovery, journal, options, prepared);
+    ending = co_await engine.run(stop);
+  } else {
+    ending.how = stop && stop->cancelled() ? Ending::How::interrupted : Ending::How::failed;
+    for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .holds = {}});
+  }
+  ending.took = client.loop().now() - begun;
+  ending.requests = requests_of(client) - requests_before;
+  journal.add({.what = What::ended, .state = std::string(name_of(ending.how))});
+  co_return ending;
+}
+
+}  // namespace fairlead::rollout

@@ -1,0 +1,81 @@
+// Where objects wait that are held by the same thing: one of them, the scout, tries; the others wait for its answer.
+//
+//   Gate::Place place;
+//   while (true) {
+//     outcome = co_await send(...);
+//     if (outcome) break;                              // place.passed() opens every gate that it waited at
+//     CO_TRY(co_await place.wait(gate_for(outcome)));  // until it is worth another try
+//   }
+//
+// The scout goes again when the evidence changes, and otherwise after a twentieth of the time since it last changed,
+// within bounds: a pod that is Ready before it listens changes no evidence at all. However many wait, and however long,
+// there is one request at a time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/signal.h"
+
+namespace fairlead::rollout {
+
+class Gate {
+ public:
+  static constexpr Duration kShortestPause = std::chrono::milliseconds(50);
+  static constexpr Duration kLongestPause = std::chrono::seconds(10);
+  // While what the cluster shows says that a try cannot work: only in case that it shows less than there is.
+  static constexpr Duration kUnlikelyPause = std::chrono::seconds(1);
+
+  explicit Gate(Loop& loop)
+      : loop_(loop), changed_(loop), scout_changed_(loop), since_(loop.now()), evidence_at_(loop.now()) {}
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  // One object's place at the gates.
+  class Place {
+   public:
+    Place() = default;
+    ~Place() { leave(); }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+    // Until it is worth sending: as the scout, or because the gate was opened. Fails when cancelled.
+    Task<Result<void>> wait(Gate& gate);
+    // The object is through: so can the others be.
+    void passed();
+    // It does not wait any more, for whatever reason: another becomes the scout.
+    void leave();
+
+   private:
+    Gate* at_ = nullptr;
+    std::vector<Gate*> seen_;
+  };
+
+  // Everybody may go.
+  void open();
+  // What it hangs on has changed: the scout goes at once. `likely`: what the cluster shows allows a try to work.
+  void evidence_changed(bool likely);
+
+  size_t waiting() const { return waiting_; }
+  // How long the first has been waiting, and how long nothing has changed.
+  TimePoint since() const { return since_; }
+  TimePoint evidence_at() const { return evidence_at_; }
+
+ private:
+  Task<Result<void>> pause();
+  Duration next_pause() const;
+
+  Loop& loop_;
+  Signal changed_;
+  Signal scout_changed_;
+  const Place* scout_ = nullptr;
+  uint64_t opened_ = 0;
+  uint64_t evidence_ = 0;
+  bool likely_ = true;
+  size_t waiting_ = 0;
+  TimePoint since_;
+  TimePoint evidence_at_;
+};
+
+}  // namespace fairlead::rollout

@@ -1,0 +1,31 @@
+// All gates of a run, by what holds the objects that wait there.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "kube/fault.h"
+#include "rollout/gate.h"
+
+namespace fairlead::rollout {
+
+class Gates {
+ public:
+  explicit Gates(Loop& loop) : loop_(loop) {}
+
+  // Made when it is first asked for.
+  Gate& at(const std::string& what);
+  // Null if nobody ever waited there.
+  Gate* find(const std::string& what);
+
+ private:
+  Loop& loop_;
+  std::map<std::string, std::unique_ptr<Gate>, std::less<>> gates_;
+};
+
+// What an object waits for that was refused in this way, as a name: the same for all that wait for the same.
+std::string gate_for(const kube::Fault& fault);
+std::string gate_of_webhook(std::string_view name);
+
+}  // namespace fairlead::rollout

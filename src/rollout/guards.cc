@@ -1,0 +1,376 @@
+#include "rollout/guards.h"
+
+#include <algorithm>
+
+#include "kube/timestamp.h"
+#include "rollout/causes.h"
+
+namespace fairlead::rollout {
+
+using graph::Guard;
+using journal::What;
+using readiness::Proof;
+using readiness::Rung;
+
+namespace {
+
+// A configuration that was written this short a while ago may not be in effect yet, whoever wrote it: an earlier run
+// that was killed, for one.
+constexpr Duration kRecent = std::chrono::minutes(2);
+constexpr Duration kBetweenTries = std::chrono::milliseconds(100);
+
+bool is_webhook(const Guard& guard) {
+  return guard.kind == Guard::Kind::validating_webhook || guard.kind == Guard::Kind::mutating_webhook;
+}
+bool is_policy(const Guard& guard) {
+  return guard.kind == Guard::Kind::validating_policy || guard.kind == Guard::Kind::mutating_policy;
+}
+
+readiness::GuardKind kind_of(const Guard& guard) {
+  switch (guard.kind) {
+    case Guard::Kind::mutating_webhook: return readiness::GuardKind::mutating_webhooks;
+    case Guard::Kind::validating_policy: return readiness::GuardKind::validating_policies;
+    case Guard::Kind::mutating_policy: return readiness::GuardKind::mutating_policies;
+    default: return readiness::GuardKind::validating_webhooks;
+  }
+}
+
+bool is_recent(const Json& object, WallTime now) {
+  auto is_new = [&](const Json& time) {
+    std::optional<WallTime> at = kube::parse_timestamp(time.string_or(""));
+    return at && now - *at < kRecent;
+  };
+  const Json& metadata = object["metadata"];
+  if (is_new(metadata["creationTimestamp"])) return true;
+  return std::ranges::any_of(metadata["managedFields"].items(),
+                             [&](const Json& entry) { return is_new(entry["time"]); });
+}
+
+}  // namespace
+
+Guards::Guards(Run& run, readiness::Prover& prover, Evidence& evidence, Gates& gates)
+    : run_(run),
+      prover_(prover),
+      evidence_(evidence),
+      gates_(gates),
+      proved_(run.loop),
+      states_(run.graph.guards().size()) {
+  for (const graph::Exemption& exemption : run.graph.exemptions()) exempt_.emplace(exemption.object, exemption.guard);
+}
+
+std::string Guards::gate_name(const Guard& guard) const {
+  return is_webhook(guard) ? gate_of_webhook(guard.name) : guard.text();
+}
+
+Guards::Came Guards::how_it_came(const Guard& guard) const {
+  auto of_object = [&](uint32_t node) {
+    if (run_.records[node].stored == Record::Stored::created) return Came::created;
+    if (run_.records[node].stored == Record::Stored::changed) return Came::updated;
+    const Json* live = run_.before(node);
+    return live && is_recent(*live, run_.loop.clock().wall_now()) ? Came::updated : Came::before;
+  };
+  Came came = guard.object ? of_object(*guard.object) : Came::before;
+  if (is_policy(guard))
+    for (uint32_t node : guard.stands_on)
+      if (came == Came::before) came = of_object(node);
+  return came;
+}
+
+bool Guards::guards_something_to_send(uint32_t guard) const {
+  for (uint32_t node = 0; node < run_.records.size(); ++node) {
+    if (run_.unchanged[node] || run_.graph.is_left_out(node)) continue;
+    for (const graph::Meeting& meeting : run_.graph.guards_of(node))
+      if (meeting.guard == guard && !exempt_.contains({node, guard})) return true;
+  }
+  return false;
+}
+
+bool Guards::waits_for_answer(const Guard& guard) const {
+  switch (run_.options.ignore_policy) {
+    case IgnorePolicy::wait: return true;
+    case IgnorePolicy::warn: return false;
+    case IgnorePolicy::standard: break;
+  }
+  return guard.object.has_value();
+}
+
+const Json* Guards::live_configuration(const Guard& guard) const {
+  return evidence_.find(guard.configuration.kind, "", guard.configuration.name);
+}
+
+// What the API server goes by: the hook, or the CRD's conversion. Markers of ours beside it do not count.
+Json Guards::live_form(const Guard& guard) const {
+  const Json* live = live_configuration(guard);
+  if (!live) return {};
+  if (guard.kind == Guard::Kind::conversion) return (*live)["spec"]["conversion"];
+  for (const Json& hook : (*live)["webhooks"].items())
+    if (hook["name"].string_or("") == guard.name) return hook;
+  return {};
+}
+
+std::optional<readiness::Target> Guards::target_of(const Guard& guard) const {
+  if (guard.kind == Guard::Kind::conversion) {
+    const Json* live = live_configuration(guard);
+    if (!live && guard.object) live = &run_.object(*guard.object).value();
+    return live ? readiness::conversion_target_of(*live) : std::nullopt;
+  }
+  if (const Json* live = live_configuration(guard))
+    for (const admission::Webhook& hook : admission::read_webhooks(*live))
+      if (hook.name == guard.name) return readiness::target_of(hook);
+  return guard.webhook ? std::optional(readiness::target_of(*guard.webhook)) : std::nullopt;
+}
+
+void Guards::held_at(uint32_t guard) {
+  const Guard& it = run_.graph.guards()[guard];
+  if (it.service) {
+    evidence_.watch_endpoints(it.service->ns);
+    evidence_.watch_pods(it.service->ns);
+  }
+  if (is_webhook(it)) evidence_.watch_cluster_wide(it.configuration.group, it.configuration.kind);
+  if (it.kind == Guard::Kind::conversion)
+    evidence_.watch_cluster_wide("apiextensions.k8s.io", "CustomResourceDefinition");
+}
+
+void Guards::evidence_changed(std::string_view kind, const std::string& ns, const std::string& name) {
+  for (const Guard& guard : run_.graph.guards()) {
+    bool is_its_service = guard.service && kind == "EndpointSlice" &&
+                          (name.empty() || (guard.service->ns == ns && guard.service->name == name));
+    bool is_its_configuration = kind == guard.configuration.kind && name == guard.configuration.name;
+    if (!is_its_service && !is_its_configuration) continue;
+    bool likely = true;
+    if (guard.service)
+      if (auto count = evidence_.endpoints(guard.service->ns, guard.service->name)) likely = count->ready > 0;
+    gates_.at(gate_name(guard)).evidence_changed(likely);
+  }
+}
+
+std::optional<uint32_t> Guards::find_webhook(const kube::FaultWebhook& webhook) const {
+  const std::vector<Guard>& guards = run_.graph.guards();
+  for (uint32_t i = 0; i < guards.size(); ++i)
+    if (is_webhook(guards[i]) && guards[i].name == webhook.name) return i;
+  for (uint32_t i = 0; i < guards.size(); ++i)
+    if (guards[i].kind == Guard::Kind::conversion && webhook.role == kube::FaultWebhook::Role::conversion &&
+        guards[i].service && guards[i].service->name == webhook.service)
+      return i;
+  return std::nullopt;
+}
+
+void Guards::take(uint32_t guard, const Proof& proof) {
+  Standing& standing = states_[guard].standing;
+  auto kind_of_fault = [](const std::optional<kube::Fault>& fault) {
+    return fault ? std::optional(fault->kind) : std::nullopt;
+  };
+  bool moved = standing.rung != proof.rung || kind_of_fault(standing.fault) != kind_of_fault(proof.fault);
+  standing.rung = proof.rung;
+  standing.evidence = proof.evidence;
+  standing.fault = proof.fault;
+  standing.proved = proof.proved;
+  if (!moved) return;
+  standing.since = run_.loop.now();
+  std::string text = proof.fault ? proof.fault->explanation : proof.evidence;
+  run_.tell(What::guard, run_.graph.node_of_guard(guard), std::string(readiness::name_of(proof.rung)), std::move(text));
+}
+
+Task<kube::Outcome<Proof>> Guards::ask(uint32_t guard) {
+  const Guard& it = run_.graph.guards()[guard];
+  bool by_marker_inside = is_webhook(it) && states_[guard].came == Came::updated;
+  return by_marker_inside ? prover_.updated_in_effect(it.configuration, line_)
+                          : prover_.created_in_effect(kind_of(it), line_);
+}
+
+Task<kube::Outcome<Proof>> Guards::share(const std::string& what, uint32_t guard) {
+  Shared& shared = shared_[what];
+  uint64_t wanted = ++shared.asked;
+  while (shared.covered < wanted) {
+    if (shared.running) {
+      if (Result<void> woken = co_await proved_.wait(); !woken) co_return std::unexpected(kube::Failure(woken.error()));
+      continue;
+    }
+    shared.running = true;
+    uint64_t covers = shared.asked;
+    kube::Outcome<Proof> proof = co_await ask(guard);
+    shared.running = false;
+    proved_.notify_all();
+    // That one is not wanted any more says nothing to the others.
+    if (!proof && proof.error().error().kind() == ErrorKind::cancelled) co_return proof;
+    shared.last = std::move(proof);
+    shared.covered = covers;
+  }
+  co_return shared.last;
+}
+
+Task<Result<void>> Guards::prove_effect(uint32_t guard) {
+  State& state = states_[guard];
+  const Guard& it = run_.graph.guards()[guard];
+  while (state.came != Came::before && !state.unprovable && (state.proved_over == 0 || state.proved_over != line_)) {
+    Json form = live_form(it);
+    bool inside = is_webhook(it) && state.came == Came::updated;
+    std::string what = inside ? it.configuration.text() : std::string(readiness::name_of(kind_of(it)));
+    kube::Outcome<Proof> proof = co_await share(what, guard);
+    if (proof && proof->reached(Rung::in_effect)) {
+      if (line_ == 0) line_ = proof->connection;
+      state.proved_over = proof->connection;
+      state.form = std::move(form);
+      if (state.standing.rung < Rung::in_effect) take(guard, *proof);
+      continue;
+    }
+    if (proof && proof->hopeless) {
+      state.unprovable = true;
+      state.standing.proved = false;
+      run_.note(What::warning, fmt::format("{} is not proved to be in effect: {}", it.text(), proof->why_not));
+      continue;
+    }
+    if (!proof && proof.error().error().kind() == ErrorKind::cancelled) co_return fail(proof.error().error());
+    if (!proof) lost(line_);
+    CO_TRY(co_await sleep_for(run_.loop, kBetweenTries));
+  }
+  co_return Result<void>();
+}
+
+void Guards::lost(uint64_t connection) {
+  if (connection == line_) line_ = 0;
+}
+
+Task<Result<uint64_t>> Guards::connection_for(uint32_t node) {
+  bool any_came = false;
+  for (const graph::Meeting& meeting : run_.graph.guards_of(node)) {
+    const State& state = states_[meeting.guard];
+    if (meeting.by_pods || state.came == Came::before || exempt_.contains({node, meeting.guard})) continue;
+    any_came = true;
+    CO_TRY(co_await prove_effect(meeting.guard));
+  }
+  co_return any_came ? line_ : 0;
+}
+
+Task<Result<Proof>> Guards::mirror(uint32_t guard) {
+  while (true) {
+    std::optional<readiness::Target> target = target_of(run_.graph.guards()[guard]);
+    if (!target) co_return fail(ErrorKind::internal, "nobody to ask");
+    kube::Outcome<Proof> proof = co_await prover_.mirror(*std::move(target), line_);
+    if (proof) {
+      if (line_ == 0 && proof->proved) line_ = proof->connection;
+      take(guard, *proof);
+      co_return *std::move(proof);
+    }
+    if (proof.error().error().kind() == ErrorKind::cancelled) co_return fail(proof.error().error());
+    lost(line_);
+    CO_TRY(co_await sleep_for(run_.loop, kBetweenTries));
+  }
+}
+
+std::string Guards::port_name(const Guard& guard) const {
+  if (const Json* service = run_.service(guard.service->ns, guard.service->name))
+    for (const Json& port : (*service)["spec"]["ports"].items())
+      if (port["port"].int_or(0) == guard.service->port) return std::string(port["name"].string_or(""));
+  return {};
+}
+
+// A Service sends each call to one of its endpoints: that one of them answers says nothing about the others.
+Task<Result<bool>> Guards::every_endpoint_listens(uint32_t guard) {
+  const Guard& it = run_.graph.guards()[guard];
+  if (!it.service) co_return true;
+  auto endpoints = evidence_.ready_endpoints(it.service->ns, it.service->name, port_name(it));
+  std::optional<readiness::Target> target = target_of(it);
+  if (endpoints.size() < 2 || !target) co_return true;
+  kube::Outcome<Proof> proof = co_await prover_.mirror_endpoints(*std::move(target), std::move(endpoints), line_);
+  if (!proof && proof.error().error().kind() == ErrorKind::cancelled) co_return fail(proof.error().error());
+  if (proof && proof->fault) take(guard, *proof);
+  co_return proof && (proof->reached(Rung::reachable) || proof->hopeless);
+}
+
+Task<Result<void>> Guards::await_answer(uint32_t guard) {
+  const Guard& it = run_.graph.guards()[guard];
+  State& state = states_[guard];
+  Gate& gate = gates_.at(gate_name(it));
+  Gate::Place place;
+  held_at(guard);
+  while (true) {
+    CO_TRY_ASSIGN(Proof proof, co_await mirror(guard));
+    if (!proof.proved && proof.hopeless) {
+      // Nothing but what the cluster shows: an endpoint that is ready.
+      auto count = it.service ? evidence_.endpoints(it.service->ns, it.service->name) : std::nullopt;
+      if (!count || count->ready > 0) {
+        run_.note(What::warning, fmt::format("{} is not proved to answer: {}", it.text(), proof.why_not));
+        break;
+      }
+    } else if (proof.reached(Rung::answering)) {
+      CO_TRY_ASSIGN(bool all, co_await every_endpoint_listens(guard));
+      bool same = state.came == Came::before || state.form == live_form(it) || !live_configuration(it);
+      if (all && same) break;
+      if (all) {
+        // Somebody, an injector as a rule, has changed it since: an API server may still go by the form before.
+        if (is_webhook(it)) state.came = Came::updated;
+        state.proved_over = 0;
+        CO_TRY(co_await prove_effect(guard));
+        continue;
+      }
+    }
+    CO_TRY(co_await place.wait(gate));
+  }
+  place.passed();
+  co_return Result<void>();
+}
+
+void Guards::warn_of_skipping(uint32_t guard, const Proof& proof) {
+  const Guard& it = run_.graph.guards()[guard];
+  std::string why = proof.fault ? proof.fault->explanation : proof.why_not;
+  for (uint32_t node = 0; node < run_.records.size(); ++node)
+    for (const graph::Meeting& meeting : run_.graph.guards_of(node)) {
+      if (meeting.guard != guard || meeting.by_pods || run_.unchanged[node]) continue;
+      std::string text = fmt::format("{} does not answer and ignores failures: it is skipped: {}", it.text(), why);
+      run_.records[node].warnings.push_back(text);
+      run_.tell(What::warning, node, "skipped", std::move(text));
+    }
+}
+
+Task<Result<void>> Guards::climb_webhook(uint32_t guard) {
+  const Guard& it = run_.graph.guards()[guard];
+  if (it.ignore && states_[guard].came != Came::before) held_at(guard);
+  CO_TRY(co_await prove_effect(guard));
+  if (!it.ignore) co_return Result<void>();
+  if (waits_for_answer(it)) co_return co_await await_answer(guard);
+  CO_TRY_ASSIGN(Proof proof, co_await mirror(guard));
+  if (!proof.reached(Rung::answering)) warn_of_skipping(guard, proof);
+  co_return Result<void>();
+}
+
+Task<Result<void>> Guards::await_api_service(uint32_t object) {
+  while (!run_.plan.is_settled(object)) CO_TRY(co_await run_.changed.wait());
+  co_return Result<void>();
+}
+
+Task<Result<void>> Guards::climb_ladder(uint32_t guard) {
+  const Guard& it = run_.graph.guards()[guard];
+  State& state = states_[guard];
+  state.came = how_it_came(it);
+  state.standing.since = run_.loop.now();
+  state.standing.rung = state.came == Came::before ? Rung::in_effect : Rung::registered;
+  if (!guards_something_to_send(guard)) co_return Result<void>();
+  if (is_webhook(it)) co_return co_await climb_webhook(guard);
+  if (is_policy(it)) co_return co_await prove_effect(guard);
+  if (it.kind == Guard::Kind::api_service && it.object) co_return co_await await_api_service(*it.object);
+  // A write in the stored version needs no conversion, and would break every LIST in the others while nobody answers.
+  bool converts = it.kind == Guard::Kind::conversion && state.came != Came::before;
+  if (converts) co_return co_await await_answer(guard);
+  co_return Result<void>();
+}
+
+Task<void> Guards::climb(uint32_t guard) {
+  uint32_t node = run_.graph.node_of_guard(guard);
+  CancelSource patience(&run_.waits);
+  bool timed_out = false;
+  Duration limit = run_.patience_for(run_.graph.guards()[guard].configuration);
+  Loop::TimerId timer = run_.loop.call_after(limit, [&] {
+    timed_out = true;
+    patience.cancel();
+  });
+  Result<void> result = co_await climb_ladder(guard).governed_by(&patience);
+  if (!timed_out) run_.loop.cancel_timer(timer);
+  if (result) {
+    run_.ready(node);
+  } else if (timed_out || result.error().kind() != ErrorKind::cancelled) {
+    run_.failed(node, guard_error(run_, *this, evidence_, guard, timed_out ? std::optional(limit) : std::nullopt));
+  }
+}
+
+}  // namespace fairlead::rollout

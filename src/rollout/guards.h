@@ -1,0 +1,103 @@
+// Lets guards climb their ladder, and says when objects may lean on them.
+//
+// A guard that came or changed with this run is first proved to be in effect: nothing that it guards is sent before
+// that. With failurePolicy Fail the guarded objects' own requests prove the rest, since they are refused until it
+// answers. With Ignore, and for conversions, a mirror has to be answered, by every endpoint that is ready: otherwise
+// objects would go in unseen. Proofs hold for one connection, `line`, and all objects with such guards are sent over
+// it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "readiness/shadow.h"
+#include "rollout/evidence.h"
+#include "rollout/gates.h"
+#include "rollout/run.h"
+
+namespace fairlead::rollout {
+
+class Guards {
+ public:
+  Guards(Run& run, readiness::Prover& prover, Evidence& evidence, Gates& gates);
+
+  // The guard's configuration is stored: makes it ready, or fails it. One task a guard.
+  Task<void> climb(uint32_t guard);
+
+  // The connection that the object has to be sent over, with every guard that came with this run in effect there; 0 for
+  // any. Fails when cancelled.
+  Task<Result<uint64_t>> connection_for(uint32_t node);
+  // The connection is gone: what was proved for it has to be proved again.
+  void lost(uint64_t connection);
+
+  // Objects wait for it: from now on, what it stands on is watched.
+  void held_at(uint32_t guard);
+  // Something that guards stand on has changed.
+  void evidence_changed(std::string_view kind, const std::string& ns, const std::string& name);
+
+  // For reports.
+  struct Standing {
+    readiness::Rung rung = readiness::Rung::nothing;
+    TimePoint since{};
+    std::string evidence;
+    std::optional<kube::Fault> fault;
+    bool proved = true;
+  };
+  const Standing& standing(uint32_t guard) const { return states_[guard].standing; }
+  std::optional<uint32_t> find_webhook(const kube::FaultWebhook& webhook) const;
+
+ private:
+  // How it came into the cluster, which decides how it is proved to be in effect.
+  enum class Came { before, created, updated };
+  struct State {
+    Standing standing;
+    Came came = Came::before;
+    // On which connection it was proved to be in effect.
+    uint64_t proved_over = 0;
+    // Cannot be proved: not asked again.
+    bool unprovable = false;
+    // The hook's form for which that holds.
+    Json form;
+  };
+  // Those who want the same proof at the same time share it.
+  struct Shared {
+    uint64_t asked = 0;
+    uint64_t covered = 0;
+    bool running = false;
+    kube::Outcome<readiness::Proof> last;
+  };
+
+  Came how_it_came(const graph::Guard& guard) const;
+  Task<Result<void>> prove_effect(uint32_t guard);
+  Task<kube::Outcome<readiness::Proof>> share(const std::string& what, uint32_t guard);
+  Task<kube::Outcome<readiness::Proof>> ask(uint32_t guard);
+  Task<Result<void>> climb_ladder(uint32_t guard);
+  Task<Result<void>> climb_webhook(uint32_t guard);
+  Task<Result<void>> await_answer(uint32_t guard);
+  Task<Result<void>> await_api_service(uint32_t object);
+  Task<Result<readiness::Proof>> mirror(uint32_t guard);
+  Task<Result<bool>> every_endpoint_listens(uint32_t guard);
+  bool waits_for_answer(const graph::Guard& guard) const;
+  void warn_of_skipping(uint32_t guard, const readiness::Proof& proof);
+  void take(uint32_t guard, const readiness::Proof& proof);
+  const Json* live_configuration(const graph::Guard& guard) const;
+  Json live_form(const graph::Guard& guard) const;
+  std::optional<readiness::Target> target_of(const graph::Guard& guard) const;
+  std::string port_name(const graph::Guard& guard) const;
+  bool guards_something_to_send(uint32_t guard) const;
+  std::string gate_name(const graph::Guard& guard) const;
+
+  Run& run_;
+  readiness::Prover& prover_;
+  Evidence& evidence_;
+  Gates& gates_;
+  Signal proved_;
+  std::vector<State> states_;
+  std::map<std::string, Shared> shared_;
+  uint64_t line_ = 0;
+  std::set<std::pair<uint32_t, uint32_t>> exempt_;
+};
+
+}  // namespace fairlead::rollout

@@ -1,0 +1,114 @@
+#include "rollout/prepare.h"
+
+#include "rollout/cluster_state.h"
+#include "rollout/run.h"
+
+namespace fairlead::rollout {
+namespace {
+
+using journal::What;
+
+void add_home_namespace(const Options& options, const graph::ClusterState& cluster, manifest::Bundle& bundle) {
+  const std::string& name = options.default_namespace;
+  for (const object::Object& object : bundle.objects)
+    if (object.kind() == "Namespace" && object.group().empty() && object.name() == name) return;
+  for (const Json& there : cluster.namespaces)
+    if (there["metadata"]["name"].string_or("") == name) return;
+  Json value(Json::Object{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", Json::Object{{"name", name}}}});
+  if (auto object = object::Object::from(std::move(value), {.file = "--create-namespace"}))
+    bundle.objects.push_back(*std::move(object));
+}
+
+// Kinds that neither the cluster nor the bundle has. Those of an API that comes with the bundle are found later.
+manifest::Errors find_unknown_kinds(const Prepared& prepared, const kube::Discovered& discovered) {
+  manifest::Errors errors;
+  auto comes = [&](const object::Object& object) {
+    for (const object::Object& other : prepared.bundle.objects)
+      if (other.kind() == "APIService" && other.value()["spec"]["group"].string_or("") == object.group()) return true;
+    for (const Json& service : prepared.cluster.api_services)
+      if (service["spec"]["group"].string_or("") == object.group() && service["spec"]["service"].is_object())
+        return true;
+    return false;
+  };
+  for (const object::Object& object : prepared.bundle.objects)
+    if (!prepared.kinds->of(object) && !comes(object))
+      errors.push_back(Error(ErrorKind::not_found, fmt::format("{} cannot be sent", object.key().text()))
+                           .because(discovered.missing(object.group(), object.version(), object.kind()))
+                           .at(object.source().text()));
+  return errors;
+}
+
+Task<manifest::Errors> open_inventory(kube::Client& client, kube::Discovery& discovery, const Options& options,
+                                      journal::Journal& journal, Prepared& prepared) {
+  inventory::Options wanted{
+      .name = options.name,
+      .ns = options.default_namespace,
+      .holder = options.holder,
+      .known_dead = options.known_dead,
+      .waiting = [&journal](const inventory::Claim& other, Duration at_most) {
+        auto seconds = std::chrono::duration_cast<std::chrono::seconds>(at_most).count();
+        journal.add({.what = What::note,
+                     .text = fmt::format("{} is at work on this bundle, or was: seeing for at most {} s "
+                                         "whether it still is",
+                                         other.holder, seconds)});
+      }};
+  auto opened = co_await inventory::Inventory::open(client, discovery, std::move(wanted));
+  if (!opened) co_return manifest::Errors{opened.error().error()};
+  prepared.inventory = *std::move(opened);
+  if (!prepared.inventory->exists()) co_return manifest::Errors();
+  auto members = co_await prepared.inventory->members(true);
+  if (!members) co_return manifest::Errors{members.error().error()};
+  prepared.members = std::move(members->found);
+  for (const inventory::Unlisted& one : members->unlisted)
+    journal.add({.what = What::warning,
+                 .text = fmt::format("{} of the bundle cannot be listed: {}", one.kind.text(), one.why.message())});
+  for (const inventory::Member& member : prepared.members) prepared.live.emplace(member.key, &member.object);
+  co_return manifest::Errors();
+}
+
+}  // namespace
+
+Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery, const Options& options,
+                               journal::Journal& journal, Prepared& prepared) {
+  auto known = co_await discovery.all();
+  if (!known) co_return manifest::Errors{known.error().error()};
+  std::vector<std::string> notes;
+  Result<graph::ClusterState> cluster = co_await read_cluster(client, **known, notes);
+  if (!cluster) co_return manifest::Errors{cluster.error()};
+  prepared.cluster = *std::move(cluster);
+  for (std::string& text : notes) journal.add({.what = What::warning, .text = std::move(text)});
+
+  if (options.create_namespace) add_home_namespace(options, prepared.cluster, prepared.bundle);
+  prepared.kinds = std::make_unique<Kinds>(**known, prepared.bundle);
+  manifest::Errors errors = place(prepared.bundle, *prepared.kinds, options);
+  for (Error& error : find_unknown_kinds(prepared, **known)) errors.push_back(std::move(error));
+  if (!errors.empty()) co_return errors;
+  if (!options.name.empty()) {
+    errors = co_await open_inventory(client, discovery, options, journal, prepared);
+    if (!errors.empty()) co_return errors;
+  }
+
+  prepared.cluster.find_resource = [&prepared](std::string_view group, std::string_view version,
+                                               std::string_view kind) {
+    return prepared.kinds->find(group, version, kind);
+  };
+  prepared.cluster.find_live = [&prepared](const object::Key& key) -> const Json* {
+    auto found = prepared.live.find(key);
+    return found == prepared.live.end() ? nullptr : found->second;
+  };
+  prepared.graph =
+      graph::Graph::build(prepared.bundle, prepared.cluster, {.default_namespace = options.default_namespace});
+  for (const graph::Problem& problem : prepared.graph->problems()) {
+    if (problem.severity == graph::Severity::error) {
+      errors.push_back(problem.error);
+      continue;
+    }
+    journal.add({.what = problem.severity == graph::Severity::note ? What::note : What::warning,
+                 .source = problem.error.where(),
+                 .text = problem.error.message(),
+                 .error = problem.error});
+  }
+  co_return errors;
+}
+
+}  // namespace fairlead::rollout

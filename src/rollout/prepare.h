@@ -1,0 +1,31 @@
+// Everything that happens before the first object is sent: what the cluster has, what the bundle needs, what is wrong
+// with it.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "graph/graph.h"
+#include "inventory/inventory.h"
+#include "rollout/placing.h"
+#include "rollout/rollout.h"
+
+namespace fairlead::rollout {
+
+struct Prepared {
+  manifest::Bundle bundle;
+  std::unique_ptr<Kinds> kinds;
+  graph::ClusterState cluster;
+  std::optional<graph::Graph> graph;
+  // Without a name: nothing, and no members.
+  std::unique_ptr<inventory::Inventory> inventory;
+  std::vector<inventory::Member> members;
+  std::unordered_map<object::Key, const Json*> live;
+};
+
+// In place, since the graph keeps hold of parts of it. What is worth knowing goes to the journal; errors end the run
+// before anything was written.
+Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery, const Options& options,
+                               journal::Journal& journal, Prepared& prepared);
+
+}  // namespace fairlead::rollout

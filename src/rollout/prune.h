@@ -1,0 +1,18 @@
+// Takes out what is part of the bundle in the cluster and not any more in the manifests.
+#pragma once
+
+#include "rollout/prepare.h"
+
+namespace fairlead::rollout {
+
+struct Pruned {
+  std::vector<ObjectEnding> objects;
+  std::vector<Error> errors;
+};
+
+// In an order in which finalizers can go: what others stand on goes after those. Waits until each is gone. In a dry run
+// nothing is removed, only told.
+Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Journal& journal,
+                   const Prepared& prepared, const Options& options);
+
+}  // namespace fairlead::rollout

@@ -1,0 +1,98 @@
+#include "rollout/run.h"
+
+#include "readiness/timeouts.h"
+
+namespace fairlead::rollout {
+
+using journal::What;
+
+std::string_view name_of(Record::Stored stored) {
+  switch (stored) {
+    case Record::Stored::no: return "not stored";
+    case Record::Stored::created: return "created";
+    case Record::Stored::changed: return "changed";
+    case Record::Stored::unchanged: return "unchanged";
+  }
+  return "";
+}
+
+Result<object::Key> key_of(const Json& object) {
+  TRY_ASSIGN(object::ApiVersion version, object::ApiVersion::parse(object["apiVersion"].string_or("")));
+  const Json& metadata = object["metadata"];
+  return object::Key{.group = std::move(version.group),
+                     .kind = std::string(object["kind"].string_or("")),
+                     .ns = std::string(metadata["namespace"].string_or("")),
+                     .name = std::string(metadata["name"].string_or(""))};
+}
+
+const Json* Run::before(uint32_t node) const {
+  auto found = live.find(object(node).key());
+  return found == live.end() ? nullptr : found->second;
+}
+
+Duration Run::patience_for(const object::Key& key) const {
+  auto set = options.timeout_for.find(key.kind + "." + key.group);
+  if (set == options.timeout_for.end()) set = options.timeout_for.find(key.kind);
+  if (set != options.timeout_for.end()) return set->second;
+  return readiness::default_timeouts(key.group, key.kind).ready;
+}
+
+std::optional<uint32_t> Run::find(const object::Key& key) const {
+  auto found = nodes.find(key);
+  return found == nodes.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool Run::must_be_new(uint32_t node) const {
+  const std::string& group = object(node).group();
+  return !before(node) && (group == "admissionregistration.k8s.io" || group == "apiextensions.k8s.io");
+}
+
+const Json* Run::service(const std::string& ns, const std::string& name) const {
+  if (auto node = find({.group = "", .kind = "Service", .ns = ns, .name = name})) return &object(*node).value();
+  for (const Json& service : cluster.services) {
+    const Json& metadata = service["metadata"];
+    if (metadata["name"].string_or("") == name && metadata["namespace"].string_or("") == ns) return &service;
+  }
+  return nullptr;
+}
+
+void Run::tell(What what, uint32_t node, std::string state, std::string text, std::optional<Error> error) {
+  journal::Event event{.what = what, .state = std::move(state), .text = std::move(text), .error = std::move(error)};
+  if (node < bundle.objects.size()) {
+    event.key = object(node).key();
+    event.source = object(node).source().text();
+  } else {
+    event.details = Json(Json::Object{{"guard", graph.text(node)}});
+  }
+  journal.add(std::move(event));
+}
+
+void Run::note(What what, std::string text, std::optional<Error> error) {
+  journal.add({.what = what, .text = std::move(text), .error = std::move(error)});
+}
+
+void Run::stored(uint32_t node) {
+  records[node].stored_at = loop.now();
+  plan.stored(node);
+  changed.notify_all();
+}
+
+void Run::ready(uint32_t node) {
+  if (plan.is_settled(node)) return;
+  settled_at[node] = loop.now();
+  bool is_news = node < records.size() && records[node].stored != Record::Stored::unchanged;
+  if (is_news) tell(What::ready, node, "ready", records[node].verdict.reason);
+  plan.ready(node);
+  changed.notify_all();
+}
+
+void Run::failed(uint32_t node, Error error) {
+  if (plan.is_settled(node)) return;
+  tell(What::failed, node, "failed", "", error);
+  settled_at[node] = loop.now();
+  errors.emplace(node, std::move(error));
+  plan.failed(node);
+  changed.notify_all();
+}
+
+}  // namespace fairlead::rollout

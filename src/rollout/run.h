@@ -1,0 +1,123 @@
+// What the parts of the engine share: the bundle, the plan, and what is known of each object.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/scope.h"
+#include "graph/graph.h"
+#include "readiness/verdict.h"
+#include "rollout/placing.h"
+#include "rollout/plan.h"
+#include "rollout/rollout.h"
+
+namespace fairlead::rollout {
+
+// One object of the bundle.
+struct Record {
+  enum class Stored { no, created, changed, unchanged };
+  Stored stored = Stored::no;
+  // From the plan's word until it was stored, and until it was settled.
+  TimePoint started{};
+  TimePoint stored_at{};
+  // As the API server has it.
+  std::string uid;
+  std::string version;
+  // What was last seen of it.
+  readiness::Verdict verdict;
+  // Why it does not go in at the moment.
+  std::optional<kube::Fault> fault;
+  bool timed_out = false;
+  bool conflict = false;
+  std::vector<std::string> warnings;
+};
+
+std::string_view name_of(Record::Stored stored);
+
+// Of an object that came from the cluster.
+Result<object::Key> key_of(const Json& object);
+
+struct Run {
+  Run(kube::Client& client_, kube::Discovery& discovery_, journal::Journal& journal_, const Options& options_,
+      const manifest::Bundle& bundle_, Kinds& kinds_, const graph::ClusterState& cluster_, const graph::Graph& graph_)
+      : client(client_),
+        discovery(discovery_),
+        journal(journal_),
+        options(options_),
+        bundle(bundle_),
+        kinds(kinds_),
+        cluster(cluster_),
+        graph(graph_),
+        plan(graph_),
+        loop(client_.loop()),
+        changed(loop),
+        records(bundle_.objects.size()),
+        unchanged(bundle_.objects.size()),
+        settled_at(graph_.nodes().size()),
+        begun(loop.now()) {
+    for (uint32_t node = 0; node < bundle.objects.size(); ++node) nodes.emplace(bundle.objects[node].key(), node);
+    for (const auto* list : {&cluster.webhook_configurations, &cluster.policies, &cluster.bindings,
+                             &cluster.definitions, &cluster.api_services, &cluster.namespaces})
+      for (const Json& there : *list)
+        if (Result<object::Key> key = key_of(there)) live.emplace(*std::move(key), &there);
+  }
+
+  kube::Client& client;
+  kube::Discovery& discovery;
+  journal::Journal& journal;
+  const Options& options;
+  const manifest::Bundle& bundle;
+  Kinds& kinds;
+  // As it was before anything was sent.
+  const graph::ClusterState& cluster;
+  const graph::Graph& graph;
+  Plan plan;
+  Loop& loop;
+
+  // Something about the plan or an object has changed.
+  Signal changed;
+  // Governs every wait, but no request: a run that is stopped lets what is in flight end.
+  CancelSource waits;
+  // Governs requests that change something. Nobody cancels it.
+  CancelSource requests;
+  bool stopping = false;
+  // The time for all of it is over.
+  bool out_of_time = false;
+
+  std::vector<Record> records;
+  // Of each object that is in the cluster just as it would be sent: that form. Null for the others.
+  std::vector<const Json*> unchanged;
+  std::unordered_map<object::Key, uint32_t> nodes;
+  // What was in the cluster before anything was sent, as far as it was read.
+  std::unordered_map<object::Key, const Json*> live;
+  // Of every node, guards included; and why those failed that are no objects.
+  std::vector<TimePoint> settled_at;
+  std::map<uint32_t, Error> errors;
+  TimePoint begun;
+  std::string field_manager;
+  // Empty without a name.
+  std::string part_of;
+
+  const object::Object& object(uint32_t node) const { return bundle.objects[node]; }
+  Duration patience_for(const object::Key& key) const;
+  // The object of the bundle with that key.
+  std::optional<uint32_t> find(const object::Key& key) const;
+  // As it was in the cluster before; null where that is not known, or it was not there.
+  const Json* before(uint32_t node) const;
+  // All objects of its kind that were there before were read, and it was not among them.
+  bool must_be_new(uint32_t node) const;
+  // Of the bundle, or as it was in the cluster; null if neither has it.
+  const Json* service(const std::string& ns, const std::string& name) const;
+
+  void tell(journal::What what, uint32_t node, std::string state, std::string text, std::optional<Error> error = {});
+  void note(journal::What what, std::string text, std::optional<Error> error = {});
+
+  void stored(uint32_t node);
+  void ready(uint32_t node);
+  void failed(uint32_t node, Error error);
+};
+
+}  // namespace fairlead::rollout

@@ -1,0 +1,274 @@
+#include "rollout/sending.h"
+
+#include <algorithm>
+
+#include "rollout/causes.h"
+
+namespace fairlead::rollout {
+namespace {
+
+using journal::What;
+using kube::Awaited;
+using kube::Disposition;
+using kube::Failure;
+using kube::Fault;
+using kube::FaultKind;
+
+constexpr Duration kFirstPause = std::chrono::milliseconds(100);
+constexpr Duration kLongestPause = std::chrono::seconds(5);
+// Somewhat more than the client has in flight at once. Any further ones would only take memory, and would still go out
+// after the run was stopped.
+constexpr size_t kUnderWay = 96;
+constexpr std::string_view kOnImmutable = "fairlead.dev/on-immutable";
+
+// conflict with "kubectl-client-side-apply" using apps/v1
+std::string_view manager_in(std::string_view message) {
+  size_t begin = message.find('"');
+  if (begin == std::string_view::npos) return {};
+  size_t end = message.find('"', begin + 1);
+  return end == std::string_view::npos ? std::string_view() : message.substr(begin + 1, end - begin - 1);
+}
+
+// Those whose fields are ours to take: client-side kubectl, which is what people come from, and ourselves before the
+// bundle had a name.
+bool is_adoptable(const Fault& fault, std::string_view own) {
+  auto gives_way = [&](const kube::FaultCause& cause) {
+    std::string_view manager = manager_in(cause.message);
+    return manager == "kubectl-client-side-apply" || (manager == "fairlead" && own != "fairlead");
+  };
+  return !fault.causes.empty() && std::ranges::all_of(fault.causes, gives_way);
+}
+
+std::string_view version_of(const Json& object) { return object["metadata"]["resourceVersion"].string_or(""); }
+
+}  // namespace
+
+Json as_sent(const object::Object& object, std::string_view part_of) {
+  Json value = object.value();
+  leave_to_injectors(value);
+  if (!part_of.empty()) value.make("metadata").make("labels").make(inventory::kPartOfLabel) = part_of;
+  // What only the API server sets, and people copy from `kubectl get -o yaml`.
+  if (Json::Object* metadata = value.make("metadata").if_object())
+    for (std::string_view name : {"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"})
+      metadata->erase(name);
+  if (Json::Object* members = value.if_object()) members->erase("status");
+  return value;
+}
+
+bool Sender::is_expected(uint32_t node, const Fault& fault) const {
+  if (!fault.wait.only_if_expected) return true;
+  auto comes = [&](const object::Key& key) {
+    std::optional<uint32_t> other = run_.find(key);
+    return other && run_.plan.state(*other) != Plan::State::failed && run_.plan.state(*other) != Plan::State::held;
+  };
+  switch (fault.wait.what) {
+    case Awaited::service:
+    case Awaited::endpoints:
+      return comes({.group = "", .kind = "Service", .ns = fault.wait.ns, .name = fault.wait.name});
+    case Awaited::namespace_there: return comes({.group = "", .kind = "Namespace", .ns = "", .name = fault.wait.name});
+    case Awaited::definition: {
+      const object::Resource* resource = run_.kinds.of(run_.object(node));
+      object::Key key{.group = "apiextensions.k8s.io", .kind = "CustomResourceDefinition", .ns = ""};
+      key.name = resource->name_with_group();
+      return comes(key) || run_.live.contains(key);
+    }
+    case Awaited::service_account:
+      return comes({.group = "", .kind = "ServiceAccount", .ns = fault.wait.ns, .name = fault.wait.name}) ||
+             fault.wait.name == "default";
+    default: return false;
+  }
+}
+
+Sender::Next Sender::decide(uint32_t node, const Failure& failure) const {
+  const Fault* fault = failure.fault();
+  if (!fault) {
+    // No answer. An apply can be sent again, whether it was carried out or not.
+    ErrorKind kind = failure.error().kind();
+    return kind == ErrorKind::unavailable || kind == ErrorKind::timeout ? Next::pause : Next::give_up;
+  }
+  if (fault->kind == FaultKind::field_conflict && is_adoptable(*fault, run_.field_manager)) return Next::take_over;
+  if (fault->kind == FaultKind::immutable_field && run_.object(node).annotation(kOnImmutable) == "recreate")
+    return Next::recreate;
+  switch (fault->disposition) {
+    case Disposition::passing: return Next::pause;
+    case Disposition::parked: return is_expected(node, *fault) ? Next::park : Next::give_up;
+    case Disposition::permanent: break;
+  }
+  return Next::give_up;
+}
+
+Task<Result<void>> Sender::take_turn() {
+  size_t cap = run_.options.concurrency == 0 ? kUnderWay : run_.options.concurrency;
+  while (in_flight_ >= cap)
+    if (Result<void> woken = co_await freed_.wait(); !woken) co_return woken;
+  ++in_flight_;
+  co_return Result<void>();
+}
+
+Task<kube::Outcome<kube::Reply>> Sender::apply(uint32_t node, uint64_t connection, bool force) {
+  const object::Object& object = run_.object(node);
+  kube::ApplyOptions options;
+  options.field_manager = run_.field_manager;
+  options.dry_run = run_.options.dry_run;
+  options.force = force;
+  options.connection = connection;
+  Json value = as_sent(object, run_.part_of);
+  auto outcome = co_await run_.client.apply(*run_.kinds.of(object), object.ns(), object.name(), value, options);
+  --in_flight_;
+  freed_.notify_one();
+  co_return outcome;
+}
+
+Task<Result<void>> Sender::park(uint32_t node, const Fault& fault, Gate::Place& place) {
+  Record& record = run_.records[node];
+  bool is_new = !record.fault || record.fault->kind != fault.kind;
+  record.fault = fault;
+  if (fault.webhook)
+    if (auto guard = guards_.find_webhook(*fault.webhook)) guards_.held_at(*guard);
+  if (is_new) run_.tell(What::parked, node, std::string(kube::name_of(fault.kind)), fault.explanation);
+  return place.wait(gates_.at(gate_for(fault)));
+}
+
+Task<Result<void>> Sender::recreate(uint32_t node) {
+  const object::Object& object = run_.object(node);
+  const object::Resource& resource = *run_.kinds.of(object);
+  run_.tell(What::note, node, "recreate", "a field that cannot be changed differs: it is deleted and made again");
+  (void)co_await run_.client.remove(resource, object.ns(), object.name(), {.propagation = "Background"});
+  for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+    auto there = co_await run_.client.get(resource, object.ns(), object.name());
+    if (!there && there.error().is(FaultKind::not_found)) co_return Result<void>();
+    CO_TRY(co_await sleep_for(run_.loop, pause));
+  }
+}
+
+// The kinds of an API that comes with the bundle are known only once its server answers.
+Task<Result<void>> Sender::learn_kind(uint32_t node) {
+  const object::Object& object = run_.object(node);
+  Duration pause = kFirstPause;
+  while (!run_.kinds.of(object)) {
+    auto found = co_await run_.discovery.find(object.group(), object.version(), object.kind());
+    if (found && *found) {
+      run_.kinds.learn(**found);
+      break;
+    }
+    CO_TRY(co_await sleep_for(run_.loop, pause));
+    pause = std::min(pause * 2, kLongestPause);
+  }
+  co_return Result<void>();
+}
+
+void Sender::accept(uint32_t node, kube::Reply reply) {
+  Record& record = run_.records[node];
+  record.fault.reset();
+  record.uid = reply.value["metadata"]["uid"].string_or("");
+  record.version = version_of(reply.value);
+  const Json* before = run_.before(node);
+  if (before)
+    record.stored = version_of(*before) == record.version ? Record::Stored::unchanged : Record::Stored::changed;
+  else record.stored = reply.created() || run_.must_be_new(node) ? Record::Stored::created : Record::Stored::changed;
+  for (std::string& warning : reply.warnings) {
+    run_.tell(What::warning, node, "server", warning);
+    record.warnings.push_back(std::move(warning));
+  }
+  run_.tell(What::stored, node, std::string(name_of(record.stored)), "");
+  run_.stored(node);
+  tracker_.follow(node, std::move(reply.value));
+}
+
+void Sender::refuse(uint32_t node, const Failure& failure, std::optional<Duration> within) {
+  Record& record = run_.records[node];
+  record.conflict = failure.is(FaultKind::field_conflict);
+  record.timed_out = within.has_value();
+  if (failure.fault()) record.fault = *failure.fault();
+  for (const std::string& warning : failure.warnings()) record.warnings.push_back(warning);
+  run_.failed(node, refused_error(run_, guards_, evidence_, node, failure, within));
+}
+
+Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, std::optional<Failure>& last) {
+  bool force = run_.options.force_conflicts;
+  Duration pause = kFirstPause;
+  CO_TRY(co_await learn_kind(node));
+  while (true) {
+    CO_TRY_ASSIGN(uint64_t connection, co_await guards_.connection_for(node));
+    // Not governed by patience: it is not the object's fault that there are many, and what is in flight ends by itself.
+    CO_TRY(co_await take_turn().governed_by(&run_.waits));
+    kube::Outcome<kube::Reply> outcome = co_await apply(node, connection, force).governed_by(&run_.requests);
+    if (outcome) {
+      place.passed();
+      accept(node, *std::move(outcome));
+      co_return Result<void>();
+    }
+    last = outcome.error();
+    const Fault* fault = last->fault();
+    if (!fault && connection != 0) guards_.lost(connection);
+    switch (decide(node, *last)) {
+      case Next::give_up:
+        // A denial proves that the webhook works: others who wait for it need not.
+        if (last->is(FaultKind::webhook_denied)) place.passed();
+        refuse(node, *last, std::nullopt);
+        co_return Result<void>();
+      case Next::take_over:
+        run_.tell(What::note, node, "adopted", "its fields are taken over: " + fault->explanation);
+        force = true;
+        break;
+      case Next::recreate: CO_TRY(co_await recreate(node)); break;
+      case Next::park:
+        if (run_.options.dry_run) {
+          unchecked(node, *fault);
+          co_return Result<void>();
+        }
+        CO_TRY(co_await park(node, *fault, place));
+        break;
+      case Next::pause: {
+        place.leave();
+        if (fault) run_.records[node].fault = *fault;
+        run_.tell(What::error, node, fault ? std::string(kube::name_of(fault->kind)) : "no answer",
+                  last->error().message());
+        Duration wait = fault && fault->retry_after ? std::max(*fault->retry_after, pause) : pause;
+        CO_TRY(co_await sleep_for(run_.loop, wait));
+        pause = std::min(pause * 2, kLongestPause);
+        break;
+      }
+    }
+  }
+}
+
+// A dry run stores nothing, and so cannot tell about what leans on the bundle itself.
+void Sender::unchecked(uint32_t node, const Fault& fault) {
+  std::string text = "cannot be checked before the rest of the bundle is there: " + fault.explanation;
+  run_.records[node].warnings.push_back(text);
+  run_.tell(What::warning, node, "unchecked", std::move(text));
+  run_.records[node].stored = Record::Stored::created;
+  run_.stored(node);
+  run_.ready(node);
+}
+
+Task<void> Sender::send(uint32_t node) {
+  run_.records[node].started = run_.loop.now();
+  if (const Json* live = run_.unchanged[node]) {
+    Record& record = run_.records[node];
+    record.stored = Record::Stored::unchanged;
+    record.uid = (*live)["metadata"]["uid"].string_or("");
+    record.version = version_of(*live);
+    run_.tell(What::stored, node, "unchanged", "");
+    run_.stored(node);
+    tracker_.follow(node, *live);
+    co_return;
+  }
+  CancelSource patience(&run_.waits);
+  bool timed_out = false;
+  Duration limit = run_.patience_for(run_.object(node).key());
+  Loop::TimerId timer = run_.loop.call_after(limit, [&] {
+    timed_out = true;
+    patience.cancel();
+  });
+  Gate::Place place;
+  std::optional<Failure> last;
+  Result<void> result = co_await send_until_stored(node, place, last).governed_by(&patience);
+  if (!timed_out) run_.loop.cancel_timer(timer);
+  place.leave();
+  if (!result && timed_out) refuse(node, last ? *last : Failure(result.error()), limit);
+  run_.changed.notify_all();
+}
+
+}  // namespace fairlead::rollout

@@ -1,0 +1,53 @@
+// Sends objects: each until it is stored, refused for good, or out of time.
+#pragma once
+
+#include "inventory/inventory.h"
+#include "rollout/evidence.h"
+#include "rollout/gates.h"
+#include "rollout/guards.h"
+#include "rollout/run.h"
+#include "rollout/tracking.h"
+
+namespace fairlead::rollout {
+
+class Sender {
+ public:
+  Sender(Run& run, Guards& guards, Tracker& tracker, Evidence& evidence, Gates& gates)
+      : run_(run), guards_(guards), tracker_(tracker), evidence_(evidence), gates_(gates), freed_(run.loop) {}
+
+  // Its needs are met. One task an object.
+  Task<void> send(uint32_t node);
+
+ private:
+  // What to do about a refusal.
+  enum class Next { give_up, pause, park, take_over, recreate };
+
+  // What it got last is in `last` where it is cancelled.
+  Task<Result<void>> send_until_stored(uint32_t node, Gate::Place& place, std::optional<kube::Failure>& last);
+  // Until few enough are under way for one more. Fails when cancelled.
+  Task<Result<void>> take_turn();
+  Task<kube::Outcome<kube::Reply>> apply(uint32_t node, uint64_t connection, bool force);
+  Next decide(uint32_t node, const kube::Failure& failure) const;
+  // Whether what it waits for comes with the bundle, where it does not come by itself.
+  bool is_expected(uint32_t node, const kube::Fault& fault) const;
+  Task<Result<void>> park(uint32_t node, const kube::Fault& fault, Gate::Place& place);
+  Task<Result<void>> learn_kind(uint32_t node);
+  Task<Result<void>> recreate(uint32_t node);
+  void accept(uint32_t node, kube::Reply reply);
+  void unchecked(uint32_t node, const kube::Fault& fault);
+  void refuse(uint32_t node, const kube::Failure& failure, std::optional<Duration> within);
+
+  Run& run_;
+  Guards& guards_;
+  Tracker& tracker_;
+  Evidence& evidence_;
+  Gates& gates_;
+  // How many are under way, and who waits for one of them to end.
+  size_t in_flight_ = 0;
+  Signal freed_;
+};
+
+// The object as it goes out: with the bundle's label, and without what injectors own.
+Json as_sent(const object::Object& object, std::string_view part_of);
+
+}  // namespace fairlead::rollout
