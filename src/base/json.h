@@ -123,6 +123,13 @@ class Json {
   static Result<Json> parse(std::string_view text, Limits limits);
   static Result<Json> parse(std::string_view text) { return parse(text, Limits{}); }
 
+  // As Go reads it, where a key may come twice: the last value counts, or, where both are objects and are to be merged
+  // (as into a struct or a map that is there already), all their members do.
+  enum class Repeats { last, merged };
+  struct Lenient;
+  static Result<Lenient> parse_lenient(std::string_view text, Repeats repeats, Limits limits);
+  static Result<Lenient> parse_lenient(std::string_view text, Repeats repeats);
+
   // What is wrong with a text, and at which byte of it.
   struct Flaw {
     std::string what;
@@ -147,6 +154,11 @@ struct Json::Member {
   std::string key;
   Json value;
   bool operator==(const Member&) const = default;
+};
+
+struct Json::Lenient {
+  Json value;
+  std::vector<std::string> repeated;  // "data", "spec.list[0].x": the first hundred of them
 };
 
 struct Json::First {

@@ -1,5 +1,5 @@
 // Reading JSON: RapidJSON's SAX reader (fast, iterative, strict about UTF-8) drives a small builder that enforces our
-// limits and refuses repeated keys.
+// limits, and refuses repeated keys or brings them down to one.
 #include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/json.h"
@@ -15,9 +17,38 @@
 namespace fairlead {
 namespace {
 
+// Every key once. The work is bounded by the number of members at each level.
+void collapse(Json::Object& object, Json::Repeats repeats) {
+  std::unordered_map<std::string, size_t> places;
+  std::vector<Json::Member> kept;
+  std::unordered_set<size_t> merged;
+  for (Json::Member& member : object) {
+    auto [place, is_new] = places.emplace(member.key, kept.size());
+    if (is_new) {
+      kept.push_back(std::move(member));
+      continue;
+    }
+    Json& earlier = kept[place->second].value;
+    if (repeats == Json::Repeats::merged && earlier.is_object() && member.value.is_object()) {
+      for (Json::Member& below : *member.value.if_object())
+        earlier.if_object()->append(std::move(below.key), std::move(below.value));
+      merged.insert(place->second);
+    } else {
+      earlier = std::move(member.value);
+      merged.erase(place->second);
+    }
+  }
+  object = Json::Object();
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (merged.contains(i)) collapse(*kept[i].value.if_object(), repeats);
+    object.append(std::move(kept[i].key), std::move(kept[i].value));
+  }
+}
+
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
  public:
-  explicit Builder(size_t max_depth) : max_depth_(max_depth) {}
+  // Without `repeats`, a key that comes twice is an error.
+  Builder(size_t max_depth, std::optional<Json::Repeats> repeats) : max_depth_(max_depth), repeats_(repeats) {}
 
   bool Null() { return add(Json()); }
   bool Bool(bool value) { return add(Json(value)); }
@@ -35,7 +66,13 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   }
   bool EndArray(rapidjson::SizeType) { return close(); }
   bool EndObject(rapidjson::SizeType) {
-    if (const std::string* twice = repeated_key(*open_.back().value.if_object())) {
+    Json::Object& object = *open_.back().value.if_object();
+    if (const std::string* twice = repeated_key(object)) {
+      if (repeats_) {
+        note_repeated(object);
+        collapse(object, *repeats_);
+        return close();
+      }
       problem_ = fmt::format("key \"{}\" comes twice in one object", *twice);
       return false;
     }
@@ -43,6 +80,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   }
 
   Json take() { return std::move(result_); }
+  std::vector<std::string> take_repeated() { return std::move(repeated_); }
   const std::string& problem() const { return problem_; }
 
  private:
@@ -122,7 +160,32 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     return nullptr;
   }
 
+  // The way to the value that is open innermost.
+  std::string path() const {
+    std::string path;
+    for (size_t i = 0; i + 1 < open_.size(); ++i) {
+      if (const Json::Array* array = open_[i].value.if_array()) path += fmt::format("[{}]", array->size());
+      else path += (path.empty() ? "" : ".") + open_[i].key;
+    }
+    return path;
+  }
+
+  void note_repeated(const Json::Object& object) {
+    constexpr size_t kMost = 100, kMostBytes = size_t{64} << 10;
+    std::unordered_map<std::string_view, size_t> seen;
+    std::string above = path();
+    for (const Json::Member& member : object) {
+      if (repeated_.size() >= kMost || repeated_bytes_ > kMostBytes) return;
+      if (++seen[member.key] != 2) continue;
+      repeated_.push_back(above.empty() ? member.key : above + "." + member.key);
+      repeated_bytes_ += repeated_.back().size();
+    }
+  }
+
   size_t max_depth_;
+  std::optional<Json::Repeats> repeats_;
+  std::vector<std::string> repeated_;
+  size_t repeated_bytes_ = 0;
   std::vector<Open> open_;
   Json result_;
   std::string problem_;
@@ -146,12 +209,16 @@ std::string_view describe(rapidjson::ParseErrorCode code) {
   }
 }
 
-}  // namespace
+struct Parsed {
+  Json::First first;
+  std::vector<std::string> repeated;
+};
 
-std::expected<Json::First, Json::Flaw> Json::parse_first(std::string_view text, Limits limits) {
+std::expected<Parsed, Json::Flaw> parse_with(std::string_view text, Json::Limits limits,
+                                             std::optional<Json::Repeats> repeats) {
   bool cut = text.size() > limits.bytes;
   if (cut) text = text.substr(0, limits.bytes);
-  Builder builder(limits.depth);
+  Builder builder(limits.depth, repeats);
   rapidjson::MemoryStream stream(text.data(), text.size());
   rapidjson::Reader reader;
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
@@ -159,22 +226,45 @@ std::expected<Json::First, Json::Flaw> Json::parse_first(std::string_view text, 
   rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (!result) {
     if (cut && stream.Tell() >= text.size())
-      return std::unexpected(Flaw{.what = fmt::format("larger than the limit of {} bytes", limits.bytes), .offset = 0});
+      return std::unexpected(
+          Json::Flaw{.what = fmt::format("larger than the limit of {} bytes", limits.bytes), .offset = 0});
     std::string_view problem = builder.problem().empty() ? describe(result.Code()) : builder.problem();
-    return std::unexpected(Flaw{.what = std::string(problem), .offset = result.Offset()});
+    return std::unexpected(Json::Flaw{.what = std::string(problem), .offset = result.Offset()});
   }
-  return First{.value = builder.take(), .size = stream.Tell()};
+  return Parsed{{.value = builder.take(), .size = stream.Tell()}, builder.take_repeated()};
+}
+
+Result<Parsed> parse_whole(std::string_view text, Json::Limits limits, std::optional<Json::Repeats> repeats) {
+  if (text.size() > limits.bytes)
+    return fail(ErrorKind::limit, "JSON of {} bytes is over the limit of {} bytes", text.size(), limits.bytes);
+  auto parsed = parse_with(text, limits, repeats);
+  if (!parsed) return fail(error_at(text, parsed.error()));
+  size_t rest = std::min(text.find_first_not_of(" \t\r\n", parsed->first.size), text.size());
+  if (rest == text.size()) return *std::move(parsed);
+  std::string_view problem = text[rest] == '\0' ? "there is a NUL byte in it" : "something follows the value";
+  return fail(error_at(text, {.what = std::string(problem), .offset = rest}));
+}
+
+}  // namespace
+
+std::expected<Json::First, Json::Flaw> Json::parse_first(std::string_view text, Limits limits) {
+  auto parsed = parse_with(text, limits, std::nullopt);
+  if (!parsed) return std::unexpected(std::move(parsed.error()));
+  return std::move(parsed->first);
 }
 
 Result<Json> Json::parse(std::string_view text, Limits limits) {
-  if (text.size() > limits.bytes)
-    return fail(ErrorKind::limit, "JSON of {} bytes is over the limit of {} bytes", text.size(), limits.bytes);
-  auto first = parse_first(text, limits);
-  if (!first) return fail(error_at(text, first.error()));
-  size_t rest = std::min(text.find_first_not_of(" \t\r\n", first->size), text.size());
-  if (rest == text.size()) return std::move(first->value);
-  std::string_view problem = text[rest] == '\0' ? "there is a NUL byte in it" : "something follows the value";
-  return fail(error_at(text, {.what = std::string(problem), .offset = rest}));
+  TRY_ASSIGN(Parsed parsed, parse_whole(text, limits, std::nullopt));
+  return std::move(parsed.first.value);
+}
+
+Result<Json::Lenient> Json::parse_lenient(std::string_view text, Repeats repeats, Limits limits) {
+  TRY_ASSIGN(Parsed parsed, parse_whole(text, limits, repeats));
+  return Lenient{std::move(parsed.first.value), std::move(parsed.repeated)};
+}
+
+Result<Json::Lenient> Json::parse_lenient(std::string_view text, Repeats repeats) {
+  return parse_lenient(text, repeats, Limits{});
 }
 
 }  // namespace fairlead

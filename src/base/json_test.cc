@@ -6,6 +6,7 @@
 namespace fairlead {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 Json parsed(std::string_view text) {
@@ -89,6 +90,25 @@ TEST(Json, ErrorsHaveLineAndColumn) {
   EXPECT_THAT(problem("\"\xff\""), HasSubstr("Invalid encoding"));
   EXPECT_THAT(problem(R"("\ude00")"), HasSubstr("half of a surrogate pair is missing"));
   EXPECT_THAT(problem(R"({"\ud74d\udfff":1})"), HasSubstr("half of a surrogate pair is missing"));
+}
+
+TEST(Json, IsLenientAboutRepeatedKeysWhereAskedTo) {
+  std::string_view text = R"({"a":{"x":1,"y":{"p":1}},"b":1,"a":{"y":{"q":2}},"c":[0,{"d":1,"d":2,"d":3}],"b":{}})";
+  Result<Json::Lenient> merged = Json::parse_lenient(text, Json::Repeats::merged);
+  ASSERT_TRUE(merged) << merged.error().message();
+  EXPECT_EQ(merged->value.dump(), R"({"a":{"x":1,"y":{"p":1,"q":2}},"b":{},"c":[0,{"d":3}]})");
+  EXPECT_THAT(merged->repeated, ElementsAre("c[1].d", "a", "b"));
+  Result<Json::Lenient> last = Json::parse_lenient(text, Json::Repeats::last);
+  ASSERT_TRUE(last) << last.error().message();
+  EXPECT_EQ(last->value.dump(), R"({"a":{"y":{"q":2}},"b":{},"c":[0,{"d":3}]})");
+  EXPECT_EQ(Json::parse_lenient("{} x", Json::Repeats::last).error().what(),
+            "not valid JSON: something follows the value (line 1, column 4)");
+  std::string many = "{";
+  for (int i = 0; i < 1000; ++i) many += fmt::format("\"k{}\":0,", i % 500);
+  Result<Json::Lenient> bounded = Json::parse_lenient(many + "\"z\":0}", Json::Repeats::last);
+  ASSERT_TRUE(bounded);
+  EXPECT_EQ(bounded->value.members().size(), 501u);
+  EXPECT_EQ(bounded->repeated.size(), 100u);
 }
 
 TEST(Json, HasLimits) {

@@ -4,8 +4,8 @@
 // numbers compared across kinds), ?:, the macros all, exists, exists_one, map and filter, size, type, dyn, the
 // conversions string, int, uint, double, bool and bytes, and of the string functions startsWith, endsWith, contains,
 // matches, lowerAscii, upperAscii, trim, split, join, replace and substring.
-// Out: optional values, macros of two variables, messages, time, quantities, URLs, IPs, format, authorizer, and the
-// type check: an expression that the API server would refuse for its types fails here when it is evaluated.
+// Out: optional values, macros of two variables, messages, time, quantities, URLs, IPs, format, authorizer, and most of
+// the type check: only the type of the whole is told where its form gives it away, the rest fails when it is evaluated.
 //
 // Errors are of two kinds. ErrorKind::limit: this cannot be told here (outside of the above, too large, too costly);
 // whoever asks has to count the expression as anything it may be. ErrorKind::invalid: the expression is wrong, or ended
@@ -36,6 +36,8 @@ inline constexpr size_t kCostLimit = 1'000'000;
 class Program {
  public:
   const std::string& text() const { return text_; }
+  // "bool", "string": what comes out if anything does, where the form of the expression tells; empty otherwise.
+  std::string_view result_type() const;
   // Values that come out point into the bindings and into this program. The cost is taken off the budget; one that is
   // used up is an error of kind limit.
   Result<Value> evaluate(const Bindings& bindings, size_t& budget) const;

@@ -174,5 +174,24 @@ TEST(Cel, ReadsRecordsFieldByField) {
   EXPECT_EQ(run("[1, 2].all(x, variables.unknown)"), "not known");
 }
 
+TEST(Cel, KnowsTheTypeWhereTheFormTellsIt) {
+  auto type = [](std::string_view text) {
+    Result<Program> program = compile(text, {"object"});
+    return program ? std::string(program->result_type()) : program.error().message();
+  };
+  EXPECT_EQ(type("'text'"), "string");
+  EXPECT_EQ(type("1 + 2 * 3"), "int");
+  EXPECT_EQ(type("object.a == 1"), "bool");
+  EXPECT_EQ(type("!object.a"), "bool");
+  EXPECT_EQ(type("object.a && object.b"), "bool");
+  EXPECT_EQ(type("has(object.a) ? 1 : 2"), "int");
+  EXPECT_EQ(type("size(object.a)"), "int");
+  EXPECT_EQ(type("object.a.split(',')"), "list(string)");
+  EXPECT_EQ(type("object.a.exists(x, x == 1)"), "bool");
+  EXPECT_EQ(type("has(object.a) ? 1 : 'x'"), "");
+  EXPECT_EQ(type("object.a + 1"), "");
+  EXPECT_EQ(type("object.a"), "");
+}
+
 }  // namespace
 }  // namespace fairlead::cel

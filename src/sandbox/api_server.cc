@@ -7,6 +7,7 @@
 #include "sandbox/api_services.h"
 #include "sandbox/delete.h"
 #include "sandbox/discovery.h"
+#include "sandbox/impersonation.h"
 #include "sandbox/plain_paths.h"
 #include "sandbox/read.h"
 #include "sandbox/reviews.h"
@@ -76,7 +77,9 @@ Task<Result<http::Answer>> ApiServer::answer(http::Request request, User user) {
   call.content_type = header("Content-Type");
   call.user_agent = header("User-Agent");
   call.body = std::move(request.body);
-  Reply reply = co_await serve(call);
+  Outcome<User> acting = acting_user(std::move(call.user), request);
+  if (acting) call.user = *std::move(acting);
+  Reply reply = acting ? co_await serve(call) : Reply::refused(acting.error());
   http::Answer answer = to_answer(std::move(reply), call.warnings);
   answer.connection = connection_;
   co_return answer;

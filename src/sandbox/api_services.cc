@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
+
 #include "sandbox/endpoints.h"
 
 namespace fairlead::sandbox {
@@ -17,7 +20,82 @@ Json condition(const Core& core, std::string_view status, std::string_view reaso
                       {"message", std::move(message)}};
 }
 
+constexpr std::string_view kManaged = "kube-aggregator.kubernetes.io/automanaged";
+
+void put_local(Core& core, std::string_view group, std::string_view version, int64_t group_priority,
+               int64_t version_priority, std::string_view managed) {
+  std::string name = fmt::format("{}.{}", version, group);
+  if (core.store.find(kApiServices, {"", name})) return;
+  Json::Object spec;
+  if (!group.empty()) spec.append("group", group);
+  spec.append("version", version);
+  spec.append("groupPriorityMinimum", group_priority);
+  spec.append("versionPriority", version_priority);
+  Json object = Json::Object{{"apiVersion", "apiregistration.k8s.io/v1"},
+                             {"kind", "APIService"},
+                             {"metadata", Json::Object{{"name", name},
+                                                       {"uid", core.random.uid()},
+                                                       {"creationTimestamp", core.now_text()},
+                                                       {"labels", Json::Object{{std::string(kManaged), managed}}}}},
+                             {"spec", std::move(spec)}};
+  object.make("status").make("conditions") = Json::Array{available_condition(core, object)};
+  core.store.put(kApiServices, {"", name}, std::move(object));
+}
+
+// Which group answers for a kind of the same name: the higher one.
+int64_t group_priority(std::string_view group) {
+  static const std::map<std::string_view, int64_t> kPriorities = {{"", 18000},
+                                                                  {"apps", 17800},
+                                                                  {"events.k8s.io", 17750},
+                                                                  {"authentication.k8s.io", 17700},
+                                                                  {"authorization.k8s.io", 17600},
+                                                                  {"autoscaling", 17500},
+                                                                  {"batch", 17400},
+                                                                  {"certificates.k8s.io", 17300},
+                                                                  {"networking.k8s.io", 17200},
+                                                                  {"policy", 17100},
+                                                                  {"rbac.authorization.k8s.io", 17000},
+                                                                  {"storage.k8s.io", 16800},
+                                                                  {"admissionregistration.k8s.io", 16700},
+                                                                  {"apiextensions.k8s.io", 16700},
+                                                                  {"scheduling.k8s.io", 16600},
+                                                                  {"coordination.k8s.io", 16500},
+                                                                  {"node.k8s.io", 16300},
+                                                                  {"discovery.k8s.io", 16200},
+                                                                  {"resource.k8s.io", 16200},
+                                                                  {"flowcontrol.apiserver.k8s.io", 16100}};
+  auto found = kPriorities.find(group);
+  return found == kPriorities.end() ? 0 : found->second;
+}
+
+int64_t version_priority(std::string_view group, std::string_view version) {
+  if (group.empty()) return 1;
+  if (group == "resource.k8s.io" || group == "flowcontrol.apiserver.k8s.io") return 21;
+  return version == "v2" ? 30 : 15;
+}
+
 }  // namespace
+
+void register_builtin(Core& core) {
+  for (const Kind* kind : core.kinds.in_order())
+    if (int64_t priority = group_priority(kind->group); priority > 0 && !kind->custom)
+      put_local(core, kind->group, kind->version, priority, version_priority(kind->group, kind->version), "onstart");
+}
+
+void register_custom(Core& core, std::string_view group) {
+  std::set<std::string> served;
+  for (const Kind* kind : core.kinds.in_order())
+    if (kind->custom && kind->group == group) served.insert(kind->version);
+  std::vector<Place> gone;
+  for (const auto& [place, object] : core.store.all(kApiServices)) {
+    const Json& spec = (*object)["spec"];
+    if (spec["group"].string_or("") == group && !served.contains(std::string(spec["version"].string_or(""))) &&
+        (*object)["metadata"]["labels"][kManaged].string_or("") == "true")
+      gone.push_back(place);
+  }
+  for (const Place& place : gone) core.store.remove(kApiServices, place);
+  for (const std::string& version : served) put_local(core, group, version, 1000, 100, "true");
+}
 
 std::vector<ServedElsewhere> served_elsewhere(const Core& core) {
   std::vector<ServedElsewhere> list;

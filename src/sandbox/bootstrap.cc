@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sandbox/api_services.h"
+
 namespace fairlead::sandbox {
 namespace {
 
@@ -105,6 +107,7 @@ void bootstrap(Core& core) {
   put_priority(core, "system-node-critical", 2000001000);
   for (size_t i = 0; i < core.options.nodes; ++i) put_node(core, i);
   put_kubernetes_service(core);
+  register_builtin(core);
 }
 
 }  // namespace fairlead::sandbox

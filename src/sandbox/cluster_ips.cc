@@ -1,7 +1,10 @@
 #include "sandbox/cluster_ips.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
 
+#include <array>
 #include <set>
 
 namespace fairlead::sandbox {
@@ -89,6 +92,16 @@ void update_service(Core& core, const Json& live, Json& object) {
   give_node_ports(core, object);
 }
 
+namespace {
+
+bool is_address(std::string_view text) {
+  std::array<unsigned char, sizeof(in6_addr)> bytes{};
+  std::string ended(text);
+  return inet_pton(AF_INET, ended.c_str(), bytes.data()) == 1 || inet_pton(AF_INET6, ended.c_str(), bytes.data()) == 1;
+}
+
+}  // namespace
+
 void validate_service(const Core& core, const Json* live, const Json& object, std::vector<Cause>& causes) {
   const Json& spec = object["spec"];
   std::string_view address = spec["clusterIP"].string_or("");
@@ -98,16 +111,26 @@ void validate_service(const Core& core, const Json* live, const Json& object, st
   if (live && has_cluster_ip(*live) && has_cluster_ip(object) &&
       !spec["clusterIP"].same_as((*live)["spec"]["clusterIP"]))
     causes.push_back(invalid_value("spec.clusterIPs[0]", Json(Json::Array{address}), "may not change once set"));
+  if (!address.empty() && address != "None" && !is_address(address))
+    causes.push_back(invalid_value("spec.clusterIPs[0]", Json(address),
+                                   "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"));
+  if (spec["type"].string_or("") == "ExternalName" && spec["externalName"].string_or("").empty())
+    causes.push_back(required("spec.externalName", ""));
   if (spec["ports"].items().empty() && has_cluster_ip(object) && address != "None")
     causes.push_back(required("spec.ports", ""));
   size_t index = 0;
+  std::set<std::string_view> names;
   for (const Json& port : spec["ports"].items()) {
     std::string at = fmt::format("spec.ports[{}]", index++);
     int64_t number = port["port"].int_or(0);
     if (number < 1 || number > 65535)
       causes.push_back(invalid_value(at + ".port", Json(number), "must be between 1 and 65535, inclusive"));
+    if (const int64_t* target = port["targetPort"].if_int64(); target && (*target < 1 || *target > 65535))
+      causes.push_back(invalid_value(at + ".targetPort", Json(*target), "must be between 1 and 65535, inclusive"));
     if (spec["ports"].items().size() > 1 && port["name"].string_or("").empty())
       causes.push_back(required(at + ".name", ""));
+    if (!names.insert(port["name"].string_or("")).second && !port["name"].string_or("").empty())
+      causes.push_back(duplicate_value(at + ".name", port["name"]));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sandbox/api_services.h"
 #include "sandbox/conditions.h"
 #include "sandbox/controllers.h"
 #include "sandbox/custom_kind.h"
@@ -75,12 +76,14 @@ class DefinitionController final : public Controller {
                   std::string(object["spec"]["names"]["plural"].string_or(""))};
     if (!condition_is_true(object, "Established")) return;
     core().kinds.set_custom(id, kinds_of(object), core().store.version());
+    register_custom(core(), id.group);
   }
 
   void serve_nothing(const Json& object) {
     core().kinds.set_custom({std::string(object["spec"]["group"].string_or("")),
                              std::string(object["spec"]["names"]["plural"].string_or(""))},
                             {}, 0);
+    register_custom(core(), object["spec"]["group"].string_or(""));
   }
 
   // Which of the names another definition of the group has already: as a set of plural, singular, kind, short names.

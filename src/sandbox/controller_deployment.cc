@@ -15,6 +15,7 @@ const ResourceId kDeployments{"apps", "deployments"};
 const ResourceId kReplicaSets{"apps", "replicasets"};
 constexpr std::string_view kHash = "pod-template-hash";
 constexpr std::string_view kRevision = "deployment.kubernetes.io/revision";
+constexpr std::string_view kHistory = "deployment.kubernetes.io/revision-history";
 constexpr std::string_view kComponent = "deployment-controller";
 
 int64_t revision_of(const Json& object) {
@@ -76,6 +77,7 @@ class DeploymentController final : public Controller {
     ObjectPtr found = core().store.find(kDeployments, key);
     if (!found) co_return;
     const Json& deployment = *found;
+    if (!is_deleting(deployment)) co_await adopt(actor_, kReplicaSets, deployment);
     if (!is_deleting(deployment) && !deployment["spec"]["paused"].bool_or(false)) co_await roll(key, deployment);
     co_await write_status(key);
   }
@@ -115,6 +117,11 @@ class DeploymentController final : public Controller {
       co_await create_set(key, deployment, sets, first, bounds);
       co_return;
     }
+    if (int64_t newest = newest_revision(sets.old); revision_of(*sets.current) <= newest) {
+      // Its change leads here again.
+      co_await renumber(*sets.current, newest + 1);
+      co_return;
+    }
     int64_t have = (*sets.current)["spec"]["replicas"].int_or(0);
     if (have > bounds.replicas) {
       co_await scale(deployment, *sets.current, bounds.replicas, bounds);
@@ -124,6 +131,23 @@ class DeploymentController final : public Controller {
     }
     co_await shrink_old(deployment, bounds);
     co_await forget_oldest(deployment);
+  }
+
+  static int64_t newest_revision(const std::vector<ObjectPtr>& sets) {
+    int64_t newest = 0;
+    for (const ObjectPtr& set : sets) newest = std::max(newest, revision_of(*set));
+    return newest;
+  }
+
+  // An old template that has come back is the newest revision, and keeps the numbers that it had.
+  Task<void> renumber(const Json& set, int64_t revision) {
+    std::string_view had = set["metadata"]["annotations"][kHistory].string_or("");
+    std::string history = had.empty() ? "" : fmt::format("{},", had);
+    history += set["metadata"]["annotations"][kRevision].string_or("");
+    Json annotations =
+        Json::Object{{std::string(kRevision), std::to_string(revision)}, {std::string(kHistory), history}};
+    (void)co_await actor_.patch(kReplicaSets, place_of(set),
+                                Json::Object{{"metadata", Json::Object{{"annotations", std::move(annotations)}}}});
   }
 
   bool has_pods(const std::vector<ObjectPtr>& sets) {
@@ -175,8 +199,7 @@ class DeploymentController final : public Controller {
   }
 
   Task<void> create_set(Place key, Json deployment, Sets sets, int64_t replicas, Bounds bounds) {
-    int64_t revision = 0;
-    for (const ObjectPtr& set : sets.old) revision = std::max(revision, revision_of(*set));
+    int64_t revision = newest_revision(sets.old);
     std::string hash = template_hash(deployment["spec"]["template"]);
     Json pod_template = deployment["spec"]["template"];
     pod_template.make("metadata").make("labels").make(kHash) = hash;

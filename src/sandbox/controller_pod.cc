@@ -29,9 +29,9 @@ class PodController final : public Controller {
       }
       add_after(event.place, Duration::zero());
     } else if (resource.group.empty() && event.type == Event::Type::added &&
-               (resource.resource == "secrets" || resource.resource == "configmaps" || resource.resource == "nodes")) {
+               (resource.resource == "secrets" || resource.resource == "configmaps")) {
       wake_waiting(event.place.ns);
-    } else if (resource == ResourceId{"", "persistentvolumeclaims"}) {
+    } else if (resource == ResourceId{"", "persistentvolumeclaims"} || resource == ResourceId{"", "nodes"}) {
       wake_waiting(event.place.ns);
     }
   }

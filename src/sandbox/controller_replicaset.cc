@@ -27,7 +27,10 @@ class ReplicaSetController final : public Controller {
     ObjectPtr set = core().store.find(kReplicaSets, key);
     if (!set) co_return;
     std::string failure;
-    if (!is_deleting(*set)) failure = co_await match_replicas(key, *set);
+    if (!is_deleting(*set)) {
+      co_await adopt(actor_, kPods, *set);
+      failure = co_await match_replicas(key, *set);
+    }
     co_await write_status(key, failure);
     if (!failure.empty()) add_after(key, retry_after(key));
     else failures_.erase(key);

@@ -87,6 +87,7 @@ class StatefulSetController final : public Controller {
     std::string name = fmt::format("{}-{}", key.name, number);
     Json pod = pod_from(set["spec"]["template"], set);
     Json& metadata = pod.make("metadata");
+    metadata.make("generateName") = key.name + "-";
     metadata.make("name") = name;
     Json& labels = metadata.make("labels");
     labels.make("apps.kubernetes.io/pod-index") = std::to_string(number);

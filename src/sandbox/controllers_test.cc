@@ -1,5 +1,7 @@
 #include "sandbox/controllers.h"
 
+#include <gmock/gmock.h>
+
 #include "sandbox/sandbox_testing.h"
 
 namespace fairlead::sandbox {
@@ -66,6 +68,32 @@ TEST_F(ControllersTest, ANewTemplateRollsOut) {
   EXPECT_EQ(count(kPodList), 3u);
   for (const Json& pod : get(std::string(kPodList)).body["items"].items())
     EXPECT_EQ(pod["spec"]["containers"].item(0)["image"], Json("y"));
+}
+
+TEST_F(ControllersTest, AnOldTemplateThatComesBackIsANewRevision) {
+  for (std::string_view image : {"x", "y", "x"}) {
+    apply(std::string(kDeployments) + "/web", deployment("web", 1, "", image));
+    pass(10s);
+  }
+  Json done = get(std::string(kDeployments) + "/web").body;
+  EXPECT_EQ(done["metadata"]["annotations"]["deployment.kubernetes.io/revision"], Json("3"));
+  std::vector<std::string> sets;
+  for (const Json& set : get("/apis/apps/v1/namespaces/default/replicasets").body["items"].items())
+    sets.push_back(fmt::format("{} {} {}", set["spec"]["replicas"].int_or(-1),
+                               set["metadata"]["annotations"]["deployment.kubernetes.io/revision"].string_or(""),
+                               set["metadata"]["annotations"]["deployment.kubernetes.io/revision-history"].dump()));
+  EXPECT_THAT(sets, testing::UnorderedElementsAre("1 3 \"1\"", "0 2 null"));
+}
+
+TEST_F(ControllersTest, APodThatFitsNowhereIsPlacedWhenANodeChanges) {
+  std::string node = "/api/v1/nodes/sandbox-1";
+  merge(node, R"({"spec":{"unschedulable":true}})");
+  apply(std::string(kDeployments) + "/web", deployment("web", 1));
+  pass(5s);
+  EXPECT_EQ(get(std::string(kPodList)).body["items"].item(0)["status"]["phase"], Json("Pending"));
+  merge(node, R"({"spec":{"unschedulable":false}})");
+  pass(5s);
+  EXPECT_EQ(get(std::string(kPodList)).body["items"].item(0)["status"]["phase"], Json("Running"));
 }
 
 TEST_F(ControllersTest, PodsFailAsTheyAreTold) {

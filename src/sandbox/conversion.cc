@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "admission/go_json.h"
+#include "sandbox/autoscaling.h"
 #include "sandbox/custom_kind.h"
 #include "sandbox/webhook_call.h"
 
@@ -126,9 +127,10 @@ Task<Outcome<Json::Array>> by_webhook(ApiServer& server, const Kind& kind, std::
 
 Task<Outcome<Json::Array>> convert(ApiServer& server, const Kind& kind, std::string api_version, Json::Array objects) {
   if (!kind.custom) {
-    if (kind.version != kind.storage_version)
-      co_return refuse(not_implemented(
-          fmt::format("{} in {}; use {}/{}", kind.resource, kind.api_version(), kind.group, kind.storage_version)));
+    if (is_autoscaler(kind)) {
+      for (Json& object : objects) object = autoscaler_in(object, api_version);
+      co_return std::move(objects);
+    }
     if (kind.stored_as != kind.id())
       co_return refuse(not_implemented(fmt::format("{}.{}; use the core group", kind.resource, kind.group)));
     co_return std::move(objects);

@@ -1,4 +1,4 @@
-// Custom resources from one version to another: by name alone, or by the webhook that the definition names.
+// Objects from one version to another: custom resources by name alone, or by the webhook that the definition names.
 #pragma once
 
 #include "sandbox/api_server.h"

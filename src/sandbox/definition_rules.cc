@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "schema/schema_rules.h"
+
 namespace fairlead::sandbox {
 namespace {
 
@@ -17,6 +19,21 @@ bool is_established(const Json& object) {
   for (const Json& condition : object["status"]["conditions"].items())
     if (condition["type"].string_or("") == "Established") return condition["status"].string_or("") == "True";
   return false;
+}
+
+// Schemas that are the same in all versions are one to the server.
+void validate_schemas(const Json& versions, std::vector<Cause>& causes) {
+  auto check = [&](const Json& schema, const std::string& at) {
+    if (schema.is_null()) return;
+    for (schema::Cause& cause : schema::flaws_of_schema(schema, at))
+      causes.push_back({std::move(cause.reason), std::move(cause.field), std::move(cause.message)});
+  };
+  const Json& first = versions.item(0)["schema"]["openAPIV3Schema"];
+  bool same = std::all_of(versions.items().begin(), versions.items().end(),
+                          [&](const Json& version) { return version["schema"]["openAPIV3Schema"].same_as(first); });
+  if (same) return check(first, "spec.validation.openAPIV3Schema");
+  for (size_t i = 0; i < versions.items().size(); ++i)
+    check(versions.items()[i]["schema"]["openAPIV3Schema"], fmt::format("spec.versions[{}].schema.openAPIV3Schema", i));
 }
 
 }  // namespace
@@ -57,6 +74,7 @@ void validate_definition(const Core&, const Json* live, const Json& object, std:
   if (storage != 1)
     causes.push_back(
         invalid_value("spec.versions", spec["versions"], "must have exactly one version marked as storage version"));
+  validate_schemas(spec["versions"], causes);
   if (spec["names"]["kind"].string_or("").empty()) causes.push_back(required("spec.names.kind", ""));
   if (!live) return;
   if (is_established(*live)) {

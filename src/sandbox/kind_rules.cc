@@ -11,6 +11,7 @@
 #include "sandbox/cluster_ips.h"
 #include "sandbox/definition_rules.h"
 #include "sandbox/pod_rules.h"
+#include "sandbox/policy_rules.h"
 #include "sandbox/webhook_rules.h"
 
 namespace fairlead::sandbox {
@@ -69,6 +70,13 @@ void validate_secret(const Core&, const Json* live, const Json& object, std::vec
 }
 
 void create_claim(Core&, Json& object) { object.make("status") = Json::Object{{"phase", "Pending"}}; }
+
+void validate_claim(const Core&, const Json*, const Json& object, std::vector<Cause>& causes) {
+  const Json& spec = object["spec"];
+  if (spec["accessModes"].items().empty())
+    causes.push_back(required("spec.accessModes", "at least 1 access mode is required"));
+  if (spec["resources"]["requests"]["storage"].is_null()) causes.push_back(required("spec.resources[storage]", ""));
+}
 
 void create_volume(Core& core, Json& object) {
   object.make("status") = Json::Object{{"phase", "Pending"}, {"lastPhaseTransitionTime", core.now_text()}};
@@ -183,6 +191,31 @@ void create_api_service(Core& core, Json& object) {
 }
 
 void validate_api_service(const Core&, const Json*, const Json& object, std::vector<Cause>& causes) {
+  const Json& spec = object["spec"];
+  auto check_priority = [&](std::string_view field, int64_t most) {
+    int64_t value = spec[field].int_or(0);
+    if (value <= 0 || value > most)
+      causes.push_back(invalid_value(fmt::format("spec.{}", field), Json(value),
+                                     fmt::format("must be positive and less than {}", most)));
+  };
+  check_priority("groupPriorityMinimum", 20000);
+  check_priority("versionPriority", 1000);
+  const Json& service = spec["service"];
+  bool unchecked = spec["insecureSkipTLSVerify"].bool_or(false);
+  if (service.is_null()) {
+    if (!spec["caBundle"].string_or("").empty())
+      causes.push_back(invalid_value("spec.caBundle",
+                                     Json(fmt::format("{} bytes", spec["caBundle"].string_or("").size())),
+                                     "local APIServices may not have a caBundle"));
+    if (unchecked)
+      causes.push_back(
+          invalid_value("spec.insecureSkipTLSVerify", true, "local APIServices may not have insecureSkipTLSVerify"));
+  } else {
+    for (std::string_view field : {"namespace", "name"})
+      if (service[field].string_or("").empty()) causes.push_back(required(fmt::format("spec.service.{}", field), ""));
+    if (unchecked && !spec["caBundle"].string_or("").empty())
+      causes.push_back(invalid_value("spec.insecureSkipTLSVerify", true, "may not be true if caBundle is present"));
+  }
   std::string wanted =
       fmt::format("{}.{}", object["spec"]["version"].string_or(""), object["spec"]["group"].string_or(""));
   if (object["metadata"]["name"].string_or("") != wanted)
@@ -195,7 +228,7 @@ const std::map<ResourceId, KindRule>& rules() {
       {{"", "namespaces"}, {.create = create_namespace}},
       {{"", "configmaps"}, {.validate = validate_config_map}},
       {{"", "secrets"}, {.validate = validate_secret}},
-      {{"", "persistentvolumeclaims"}, {.create = create_claim}},
+      {{"", "persistentvolumeclaims"}, {.create = create_claim, .validate = validate_claim}},
       {{"", "persistentvolumes"}, {.create = create_volume}},
       {{"", "podtemplates"},
        {.validate =
@@ -215,6 +248,8 @@ const std::map<ResourceId, KindRule>& rules() {
       {{"batch", "jobs"}, {.create = create_job, .validate = validate_job}},
       {{"admissionregistration.k8s.io", "mutatingwebhookconfigurations"}, {.validate = validate_webhooks}},
       {{"admissionregistration.k8s.io", "validatingwebhookconfigurations"}, {.validate = validate_webhooks}},
+      {{"admissionregistration.k8s.io", "validatingadmissionpolicies"}, {.validate = validate_policy}},
+      {{"admissionregistration.k8s.io", "validatingadmissionpolicybindings"}, {.validate = validate_binding}},
       {{"apiregistration.k8s.io", "apiservices"}, {.create = create_api_service, .validate = validate_api_service}},
       {{"apiextensions.k8s.io", "customresourcedefinitions"},
        {.create = create_definition, .update = update_definition, .validate = validate_definition}},

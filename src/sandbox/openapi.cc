@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "sandbox/custom_kind.h"
+
 namespace fairlead::sandbox {
 namespace {
 
@@ -34,6 +38,59 @@ Json paths_of(const Core& core, std::string_view path) {
   return paths;
 }
 
+constexpr std::string_view kConventions =
+    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+
+// A custom resource as its definition has it, with what every object has.
+Json schema_of(const Kind& kind) {
+  Json schema = kind.custom->open_api_schema.is_object() ? kind.custom->open_api_schema : Json(Json::Object{});
+  schema.make("type") = "object";
+  Json& properties = schema.make("properties");
+  properties.make("apiVersion") = Json::Object{
+      {"description",
+       fmt::format(
+           "APIVersion defines the versioned schema of this representation of an object. Servers should convert "
+           "recognized schemas to the latest internal value, and may reject unrecognized values. More info: "
+           "{}#resources",
+           kConventions)},
+      {"type", "string"}};
+  properties.make("kind") = Json::Object{
+      {"description",
+       fmt::format(
+           "Kind is a string value representing the REST resource this object represents. Servers may infer this "
+           "from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: "
+           "{}#types-kinds",
+           kConventions)},
+      {"type", "string"}};
+  properties.make("metadata") = Json::Object{
+      {"description", fmt::format("Standard object's metadata. More info: {}#metadata", kConventions)},
+      {"allOf",
+       Json::Array{Json::Object{{"$ref", "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}}}}};
+  schema.make("x-kubernetes-group-version-kind") =
+      Json::Array{Json::Object{{"group", kind.group}, {"kind", kind.kind}, {"version", kind.version}}};
+  return schema;
+}
+
+// "stable.example.org" and v1: org.example.stable.v1.
+std::string schema_name(const Kind& kind) {
+  std::string name = kind.version + "." + kind.kind;
+  std::string_view group = kind.group;
+  while (!group.empty()) {
+    size_t dot = std::min(group.find('.'), group.size());
+    name = fmt::format("{}.{}", group.substr(0, dot), name);
+    group.remove_prefix(std::min(dot + 1, group.size()));
+  }
+  return name;
+}
+
+// Those of custom resources; the built-in types have no descriptions here, and are left out.
+Json schemas_of(const Core& core, std::string_view path) {
+  Json::Object schemas;
+  for (const Kind* kind : core.kinds.in_order())
+    if (kind->custom && path_of(*kind) == path) schemas[schema_name(*kind)] = schema_of(*kind);
+  return schemas;
+}
+
 }  // namespace
 
 std::optional<Reply> open_api(const Core& core, const Call& call) {
@@ -57,7 +114,7 @@ std::optional<Reply> open_api(const Core& core, const Call& call) {
   return Reply::of(Json::Object{{"openapi", "3.0.0"},
                                 {"info", Json::Object{{"title", "Kubernetes"}, {"version", schema::builtin_version()}}},
                                 {"paths", std::move(paths)},
-                                {"components", Json::Object{{"schemas", Json::Object{}}}}});
+                                {"components", Json::Object{{"schemas", schemas_of(core, path)}}}});
 }
 
 }  // namespace fairlead::sandbox

@@ -27,10 +27,10 @@ Outcome<void> check_names(const Kind& kind, const Route& route, const Json& obje
   return {};
 }
 
-Outcome<Json> parsed_patch(const Call& call) {
-  if (const Json* value = std::get_if<Json>(&call.body)) return *value;
+Outcome<Json::Lenient> parsed_patch(const Call& call) {
+  if (const Json* value = std::get_if<Json>(&call.body)) return Json::Lenient{*value, {}};
   const std::string& text = std::get<std::string>(call.body);
-  Result<Json> value = Json::parse(text);
+  Result<Json::Lenient> value = Json::parse_lenient(text, Json::Repeats::last);
   if (!value) return refuse(undecodable(admission::go_syntax_error(text).value_or(value.error().root().what())));
   return *std::move(value);
 }
@@ -120,7 +120,8 @@ Task<Outcome<Reply>> patch_object(ApiServer& server, Call& call, const Kind& kin
     co_return refuse(Status{415, "UnsupportedMediaType", "415: Unsupported Media Type", Json::Object{}});
   }
   CO_TRY(check_write_options(call, "PatchOptions", false));
-  CO_TRY_ASSIGN(Json patch, parsed_patch(call));
+  CO_TRY_ASSIGN(Json::Lenient body, parsed_patch(call));
+  const Json& patch = body.value;
   if (!json_patch && !patch.is_object())
     co_return refuse(undecodable(fmt::format(
         "json: cannot unmarshal {} into Go value of type map[string]interface {{}}", admission::go_kind(patch))));
@@ -143,7 +144,7 @@ Task<Outcome<Reply>> patch_object(ApiServer& server, Call& call, const Kind& kin
       patched = *std::move(done);
     }
     TRY(check_names(kind, call.route, *patched));
-    Outcome<Json> object = decode_value(call, kind, *std::move(patched), true);
+    Outcome<Json> object = decode_value(call, kind, *std::move(patched), true, body.repeated);
     if (!object) return object;
     reset_fields(kind, subresource, &live, *object);
     return with_managers(core, kind, subresource, &live, *std::move(object), call.manager());

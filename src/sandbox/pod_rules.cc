@@ -99,6 +99,11 @@ Outcome<void> give_priority(Core& core, const Place& place, Json& spec) {
         policy = (*one)["preemptionPolicy"].string_or("PreemptLowerPriority");
       }
   }
+  if (const int64_t* given = spec["priority"].if_int64(); given && *given != value)
+    return refuse(forbidden({"", "pods"}, place.name,
+                            fmt::format("the integer value of priority ({}) must not be provided in pod spec; priority "
+                                        "admission controller computed {} from the given PriorityClass name",
+                                        *given, value)));
   spec.make("priority") = value;
   if (!spec.contains("preemptionPolicy")) spec.make("preemptionPolicy") = policy;
   return {};

@@ -13,13 +13,33 @@ Json groups_json(const User& user) {
   return groups;
 }
 
+Json strings(std::initializer_list<const char*> texts) {
+  Json::Array list;
+  for (const char* text : texts) list.emplace_back(text);
+  return list;
+}
+
+// Those of cluster-admin, and of the roles that everybody has.
 Json rules_for_everything() {
-  return Json::Object{{"resourceRules", Json::Array{Json::Object{{"verbs", Json::Array{"*"}},
-                                                                 {"apiGroups", Json::Array{"*"}},
-                                                                 {"resources", Json::Array{"*"}}}}},
-                      {"nonResourceRules",
-                       Json::Array{Json::Object{{"verbs", Json::Array{"*"}}, {"nonResourceURLs", Json::Array{"*"}}}}},
-                      {"incomplete", false}};
+  auto resources = [](Json verbs, const char* group, Json names) {
+    return Json::Object{
+        {"verbs", std::move(verbs)}, {"apiGroups", Json::Array{group}}, {"resources", std::move(names)}};
+  };
+  auto paths = [](Json verbs, Json urls) {
+    return Json::Object{{"verbs", std::move(verbs)}, {"nonResourceURLs", std::move(urls)}};
+  };
+  return Json::Object{
+      {"resourceRules",
+       Json::Array{resources(strings({"create"}), "authorization.k8s.io",
+                             strings({"selfsubjectaccessreviews", "selfsubjectrulesreviews"})),
+                   resources(strings({"create"}), "authentication.k8s.io", strings({"selfsubjectreviews"})),
+                   resources(strings({"*"}), "*", strings({"*"}))}},
+      {"nonResourceRules",
+       Json::Array{paths(strings({"get"}), strings({"/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez",
+                                                    "/openapi", "/openapi/*", "/readyz", "/version", "/version/"})),
+                   paths(strings({"*"}), strings({"*"})),
+                   paths(strings({"get"}), strings({"/healthz", "/livez", "/readyz", "/version", "/version/"}))}},
+      {"incomplete", false}};
 }
 
 Json access(const Core& core, std::string_view user, const Json& spec) {

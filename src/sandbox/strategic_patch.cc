@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "schema/go_text.h"
 
 namespace fairlead::sandbox {
 namespace {
@@ -95,7 +99,8 @@ class Patcher {
         return Json(std::move(after));
       }
       if (!item.contains(key))
-        return refuse(bare_error(fmt::format("map: {} does not contain declared merge key: {}", item.dump(), key)));
+        return refuse(
+            bare_error(fmt::format("map: {} does not contain declared merge key: {}", schema::go_text(item), key)));
       auto there = std::find_if(after.begin(), after.end(), [&](const Json& one) { return one[key] == item[key]; });
       if (directive == "delete") {
         if (there != after.end()) after.erase(there);
@@ -106,7 +111,34 @@ class Patcher {
       if (there == after.end()) after.push_back(*std::move(merged));
       else *there = *std::move(merged);
     }
-    return Json(std::move(after));
+    return Json(in_order(std::move(after), before.items(), patch.items(), key));
+  }
+
+  // What the patch names comes in its order, and before the rest, but for what was before it already.
+  static Json::Array in_order(Json::Array after, const Json::Array& before, const Json::Array& patch,
+                              const std::string& key) {
+    auto places = [&](const Json::Array& list) {
+      std::map<std::string, size_t> by_key;
+      for (const Json& item : list) by_key.emplace(item[key].dump(), by_key.size());
+      return by_key;
+    };
+    std::map<std::string, size_t> in_patch = places(patch), in_before = places(before);
+    std::map<size_t, Json> named;
+    Json::Array others, out;
+    for (Json& item : after) {
+      auto place = in_patch.find(item[key].dump());
+      if (place == in_patch.end()) others.push_back(std::move(item));
+      else named.emplace(place->second, std::move(item));
+    }
+    auto left = others.begin();
+    for (auto& [number, item] : named) {
+      auto was = in_before.find(item[key].dump());
+      while (was != in_before.end() && left != others.end() && in_before[(*left)[key].dump()] < was->second)
+        out.push_back(std::move(*left++));
+      out.push_back(std::move(item));
+    }
+    out.insert(out.end(), std::make_move_iterator(left), std::make_move_iterator(others.end()));
+    return out;
   }
 
   const Schema& schema_;

@@ -39,7 +39,7 @@ TEST(StrategicPatch, ReplacesWhereItSaysSo) {
 
 TEST(StrategicPatch, WantsTheKeyOfEveryItem) {
   EXPECT_EQ(patched(kDeployment, R"({"spec":{"template":{"spec":{"containers":[{"image":"z"}]}}}})"),
-            R"(map: {"image":"z"} does not contain declared merge key: name)");
+            "map: map[image:z] does not contain declared merge key: name");
 }
 
 }  // namespace

@@ -4,9 +4,12 @@
 
 #include "admission/go_json.h"
 #include "base/base64.h"
+#include "sandbox/autoscaling.h"
 #include "sandbox/cel_rules.h"
 #include "sandbox/custom_kind.h"
 #include "sandbox/go_decode.h"
+#include "sandbox/go_yaml.h"
+#include "sandbox/protobuf.h"
 #include "sandbox/strategy.h"
 #include "schema/apply.h"
 #include "schema/defaults.h"
@@ -28,11 +31,13 @@ schema::Target target_of(const Core& core, const Kind& kind, std::string_view su
   target.kind = kind.kind;
   target.subresource = subresource;
   target.versions.emplace(target.api_version, schema_of(kind));
-  if (kind.custom) {
+  if (kind.custom || is_autoscaler(kind)) {
     for (const Kind* other : core.kinds.in_order())
       if (other->id() == kind.id()) target.versions.emplace(other->api_version(), schema_of(*other));
   }
   target.reset = schema::reset_fields(kind.group, kind.kind, subresource, has_status(kind));
+  if (is_autoscaler(kind))
+    target.convert = [](const Json& object, std::string_view version) { return autoscaler_in(object, version); };
   target.complete = [&kind](Json object) { return settle(kind, std::move(object)); };
   return target;
 }
@@ -64,6 +69,11 @@ std::string summary(std::string_view text) {
   return fmt::format("{}{}", digits, more);
 }
 
+Outcome<void> check_size(const std::string& text) {
+  if (text.size() <= 3145728) return {};
+  return refuse(Status{413, "RequestEntityTooLarge", "Request entity too large: limit is 3145728", {}});
+}
+
 Status cannot_be_handled(const Kind& kind, std::string_view why) {
   return bad_request(
       fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", kind.kind, kind.version, kind.kind, why));
@@ -74,25 +84,37 @@ Status cannot_be_handled(const Kind& kind, std::string_view why) {
 schema::SchemaPtr schema_of(const Kind& kind) { return kind.custom ? kind.custom->schema : kind.builtin_schema(); }
 
 Outcome<Json> parse_body(const Call& call) {
-  if (const Json* value = std::get_if<Json>(&call.body)) return *value;
+  Outcome<Json::Lenient> body = read_body(call, Json::Repeats::merged);
+  if (!body) return refuse(body.error());
+  return std::move(body->value);
+}
+
+Outcome<Json::Lenient> read_body(const Call& call, Json::Repeats repeats) {
+  if (const Json* value = std::get_if<Json>(&call.body)) return Json::Lenient{*value, {}};
   const std::string& text = std::get<std::string>(call.body);
-  if (text.size() > 3145728) {
-    return refuse(Status{413, "RequestEntityTooLarge", "Request entity too large: limit is 3145728", {}});
-  }
+  TRY(check_size(text));
   std::string type = media_type(call.content_type);
   if (type == "application/yaml" || type == "application/apply-patch+yaml") {
     Result<Json> value = yaml::parse_one(text, "the request");
-    if (!value)
-      return refuse(bad_request(
-          fmt::format("error decoding YAML: error converting YAML to JSON: yaml: {}", value.error().root().what())));
+    if (!value) {
+      if (std::optional<std::string> flaw = go_yaml_error(text))
+        return refuse(bad_request(fmt::format("error decoding YAML: error converting YAML to JSON: yaml: {}", *flaw)));
+      return refuse(not_implemented(fmt::format("YAML that it cannot read: {}", value.error().root().what())));
+    }
     if (type == "application/apply-patch+yaml" && !value->is_object())
       return refuse(
           bad_request(fmt::format("error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot "
                                   "unmarshal {} into Go value of type map[string]interface {{}}",
                                   admission::go_kind(*value))));
-    return *std::move(value);
+    return Json::Lenient{*std::move(value), {}};
   }
-  Result<Json> value = Json::parse(text);
+  if (type == kProtobufType) {
+    Result<Json> value = decode_protobuf(text);
+    if (value) return Json::Lenient{*std::move(value), {}};
+    const Error& error = value.error();
+    return refuse(error.kind() == ErrorKind::limit ? not_implemented(error.message()) : bad_request(error.message()));
+  }
+  Result<Json::Lenient> value = Json::parse_lenient(text, repeats);
   if (!value) return refuse(bad_request(value.error().message()));
   return *std::move(value);
 }
@@ -120,6 +142,9 @@ std::vector<Cause> schema_causes(const Kind& kind, std::string_view subresource,
       std::string field = status_only ? "status." + cause.field : std::move(cause.field);
       causes.push_back({std::move(cause.reason), std::move(field), std::move(cause.message)});
     }
+  if (!status_only)
+    for (schema::Cause& cause : schema::embedded_violations(whole, object))
+      causes.push_back({std::move(cause.reason), std::move(cause.field), std::move(cause.message)});
   // Rules are looked at when the rest is right.
   if (causes.empty()) {
     std::vector<Cause> rules = check_rules(whole, live, object).causes;
@@ -150,35 +175,62 @@ Json settle(const Kind& kind, Json object) {
   if (kind.id() == ResourceId{"", "secrets"}) encode_string_data(object);
   schema::SchemaPtr schema = kind.builtin_schema();
   if (!schema) return object;
-  return schema::with_defaults(*schema, schema::stored_form(*schema, object));
+  object = schema::with_defaults(*schema, schema::stored_form(*schema, object));
+  // The server's own form is that of v2: what v1 leaves open is decided on the way there.
+  if (is_autoscaler(kind) && kind.version != kind.storage_version)
+    return autoscaler_in(autoscaler_in(object, fmt::format("{}/{}", kind.group, kind.storage_version)),
+                         kind.api_version());
+  return object;
 }
+
+namespace {
+
+// An object in protobuf; a flaw is told with what the object was meant to be.
+Outcome<Json> object_from_protobuf(const std::string& text, const Kind& kind) {
+  TRY(check_size(text));
+  Result<Json> value = decode_protobuf(text);
+  if (value) return *std::move(value);
+  const Error& error = value.error();
+  if (error.kind() == ErrorKind::limit) return refuse(not_implemented(error.message()));
+  if (error.kind() == ErrorKind::protocol)
+    return refuse(
+        bad_request(fmt::format("{} cannot be handled as a {}: {}", error.what(), kind.kind, error.root().what())));
+  return refuse(bad_request(fmt::format("the object provided is unrecognized (must be of type {}): {} ({})", kind.kind,
+                                        error.what(), summary(text))));
+}
+
+}  // namespace
 
 Outcome<Json> decode_object(Call& call, const Kind& kind) {
   std::string type = media_type(call.content_type);
-  if (type == "application/vnd.kubernetes.protobuf")
-    return refuse(not_implemented("requests in protobuf; send application/json"));
+  const std::string* text = std::get_if<std::string>(&call.body);
+  if (text && type == kProtobufType) {
+    Outcome<Json> object = object_from_protobuf(*text, kind);
+    if (!object) return object;
+    return decode_value(call, kind, *std::move(object), false);
+  }
   if (type != "application/json" && type != "application/yaml" && !type.empty())
     return refuse(Status{415,
                          "UnsupportedMediaType",
                          "the body of the request was in an unknown format - accepted media types include: "
                          "application/json, application/yaml, application/vnd.kubernetes.protobuf",
                          {}});
-  Outcome<Json> value = parse_body(call);
+  Outcome<Json::Lenient> value = read_body(call, kind.custom ? Json::Repeats::last : Json::Repeats::merged);
   if (!value) {
-    const std::string* text = std::get_if<std::string>(&call.body);
     if (value.error().code != 400 || !text) return refuse(value.error());
     if (std::optional<std::string> flaw = admission::go_syntax_error(*text))
       return refuse(
           bad_request(fmt::format("the object provided is unrecognized (must be of type {}): couldn't get "
                                   "version/kind; json parse error: {} ({})",
                                   kind.kind, *flaw, summary(*text))));
-    // Its syntax is right: it has a key twice, or is too deep.
+    // Its syntax is right: it is too deep.
     return refuse(not_implemented(fmt::format("a body that cannot be read: {}", value.error().message)));
   }
-  return decode_value(call, kind, *std::move(value), false);
+  return decode_value(call, kind, std::move(value->value), false, value->repeated);
 }
 
-Outcome<Json> decode_value(Call& call, const Kind& kind, Json value, bool from_patch) {
+Outcome<Json> decode_value(Call& call, const Kind& kind, Json value, bool from_patch,
+                           const std::vector<std::string>& repeated) {
   if (!value.is_object())
     return refuse(
         bad_request(fmt::format("the object provided is unrecognized (must be of type {}): couldn't get "
@@ -214,6 +266,7 @@ Outcome<Json> decode_value(Call& call, const Kind& kind, Json value, bool from_p
     value.make("apiVersion") = kind.api_version();
   }
   std::vector<std::string> unknown;
+  for (const std::string& path : repeated) unknown.push_back(fmt::format("duplicate field \"{}\"", path));
   if (kind.custom) {
     if (!kind.custom->preserve_unknown)
       for (const std::string& path : schema::prune(kind.custom->open_api_schema, value).unknown)

@@ -15,9 +15,11 @@ schema::SchemaPtr schema_of(const Kind& kind);
 // The object in a request, for POST and PUT: read, checked against its types as fieldValidation says (which may warn),
 // in the server's own form, with its defaults.
 Outcome<Json> decode_object(Call& call, const Kind& kind);
-// The same for a value that a patch made. `what` is how errors call it.
-Outcome<Json> decode_value(Call& call, const Kind& kind, Json value, bool from_patch);
+// The same for a value that a patch made. `repeated` are the keys that came twice in the request.
+Outcome<Json> decode_value(Call& call, const Kind& kind, Json value, bool from_patch,
+                           const std::vector<std::string>& repeated = {});
 // JSON, or YAML where the request says so.
+Outcome<Json::Lenient> read_body(const Call& call, Json::Repeats repeats);
 Outcome<Json> parse_body(const Call& call);
 
 // Pruned and with its defaults: what a custom resource's schema makes of it.

@@ -2,6 +2,7 @@
 
 #include "admission/dispatch.h"
 #include "admission/policy.h"
+#include "sandbox/autoscaling.h"
 #include "sandbox/go_decode.h"
 #include "sandbox/webhook_call.h"
 
@@ -45,6 +46,10 @@ admission::Attributes attributes_of(const Core& core, const Call& call, const At
     if (other->stored_as == from.kind.stored_as && other->version != from.kind.version &&
         other->group == from.kind.group)
       to.equivalents.push_back({resource_of(*other), kind_of(*other)});
+  if (is_autoscaler(from.kind) && from.subresource.empty())
+    to.convert = [](const Json& object, const admission::GroupVersionKind& as) -> Result<Json> {
+      return autoscaler_in(object, as.api_version());
+    };
   return to;
 }
 

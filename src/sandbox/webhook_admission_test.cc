@@ -68,6 +68,22 @@ TEST_F(WebhookTest, ADenialIsToldInItsWords) {
   EXPECT_EQ(message(refused), "admission webhook \"deny.example.com\" denied the request: not today");
 }
 
+TEST_F(WebhookTest, WhatSomebodyElseMadeMeanwhileIsApplied) {
+  bool asked = false;
+  serve("slow", [this, &asked](http::Request request) -> Task<Result<http::Response>> {
+    if (!std::exchange(asked, true))
+      (void)co_await http::send(sandbox_.api_server(), {.method = "POST",
+                                                        .target = std::string(kMaps),
+                                                        .headers = {{"Content-Type", "application/json"}},
+                                                        .body = R"({"metadata":{"name":"x"},"data":{"b":"c"}})"});
+    co_return review(request, *Json::parse(R"({"allowed":true})"));
+  });
+  register_hook("validatingwebhookconfigurations", "slow");
+  Got applied = make_map("x");
+  EXPECT_EQ(applied.status, 200) << applied.text;
+  EXPECT_TRUE(applied.body["data"].same_as(Json::Object{{"a", "b"}, {"b", "c"}})) << applied.text;
+}
+
 TEST_F(WebhookTest, AMutationIsStored) {
   // [{"op":"add","path":"/data/added","value":"yes"}]
   serve(

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sandbox/expression_rules.h"
+
 namespace fairlead::sandbox {
 namespace {
 
@@ -33,7 +35,9 @@ void check_resources(const Json& list, const std::string& at, std::vector<Cause>
   }
 }
 
-void check_rule(const Json& rule, const std::string& at, std::vector<Cause>& causes) {
+}  // namespace
+
+void check_admission_rule(const Json& rule, const std::string& at, std::vector<Cause>& causes) {
   const Json& operations = rule["operations"];
   if (operations.items().empty()) causes.push_back(required(at + ".operations", ""));
   if (operations.items().size() > 1 && has(operations, "*"))
@@ -58,6 +62,8 @@ void check_rule(const Json& rule, const std::string& at, std::vector<Cause>& cau
   if (scope != "*" && scope != "Cluster" && scope != "Namespaced")
     causes.push_back(unsupported_value(at + ".scope", rule["scope"], {"*", "Cluster", "Namespaced"}));
 }
+
+namespace {
 
 void check_client(const Json& client, const std::string& at, std::vector<Cause>& causes) {
   if (client.contains("url") == client.contains("service")) {
@@ -85,7 +91,7 @@ void validate_webhooks(const Core&, const Json*, const Json& object, std::vector
       causes.push_back(
           invalid_value(at + ".name", Json(name), "should be a domain with at least three segments separated by dots"));
     for (size_t j = 0; j < hook["rules"].items().size(); ++j)
-      check_rule(hook["rules"].items()[j], fmt::format("{}.rules[{}]", at, j), causes);
+      check_admission_rule(hook["rules"].items()[j], fmt::format("{}.rules[{}]", at, j), causes);
     std::string_view effects = hook["sideEffects"].string_or("");
     if (effects.empty()) causes.push_back(required(at + ".sideEffects", "must specify one of None, NoneOnDryRun"));
     else if (effects != "None" && effects != "NoneOnDryRun")
@@ -101,6 +107,8 @@ void validate_webhooks(const Core&, const Json*, const Json& object, std::vector
     else if (!has(versions, "v1") && !has(versions, "v1beta1"))
       causes.push_back(
           invalid_value(at + ".admissionReviewVersions", versions, "must include at least one of v1, v1beta1"));
+    check_conditions(hook["matchConditions"], at + ".matchConditions",
+                     {"object", "oldObject", "request", "namespaceObject"}, causes);
     if (std::find(names.begin(), names.end(), name) != names.end())
       causes.push_back(duplicate_value(at + ".name", Json(name)));
     names.push_back(std::move(name));

@@ -6,6 +6,9 @@
 
 namespace fairlead::sandbox {
 
+// One rule of a webhook, or of a policy's matchConstraints.
+void check_admission_rule(const Json& rule, const std::string& at, std::vector<Cause>& causes);
+
 void validate_webhooks(const Core& core, const Json* live, const Json& object, std::vector<Cause>& causes);
 
 }  // namespace fairlead::sandbox

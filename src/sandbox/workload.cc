@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "fields/managed_fields.h"
+#include "object/selector.h"
 #include "sandbox/conditions.h"
 
 namespace fairlead::sandbox {
@@ -42,6 +43,28 @@ std::vector<ObjectPtr> controlled_by(const Core& core, const ResourceId& resourc
   for (auto at = all.lower_bound({ns, ""}); at != all.end() && at->first.ns == ns; ++at)
     if (controller_of(*at->second)["uid"].string_or("") == uid) found.push_back(at->second);
   return found;
+}
+
+Task<void> adopt(Actor& actor, ResourceId resource, Json owner) {
+  Result<object::Selector> selector = object::Selector::from_json(owner["spec"]["selector"]);
+  if (!selector || selector->matches_everything()) co_return;
+  std::string ns(owner["metadata"]["namespace"].string_or(""));
+  std::vector<ObjectPtr> orphans;
+  const Store::Objects& all = actor.core().store.all(resource);
+  for (auto at = all.lower_bound({ns, ""}); at != all.end() && at->first.ns == ns; ++at) {
+    const Json& object = *at->second;
+    if (controller_of(object).is_null() && !is_deleting(object) && is_active(object) &&
+        selector->matches(object["metadata"]["labels"]))
+      orphans.push_back(at->second);
+  }
+  for (const ObjectPtr& orphan : orphans) {
+    const Json& metadata = (*orphan)["metadata"];
+    Json::Array owners = metadata["ownerReferences"].items();
+    owners.push_back(owner_reference(owner));
+    (void)co_await actor.patch(resource, place_of(*orphan),
+                               Json::Object{{"metadata", Json::Object{{"resourceVersion", metadata["resourceVersion"]},
+                                                                      {"ownerReferences", std::move(owners)}}}});
+  }
 }
 
 bool is_ready(const Json& pod) { return condition_is_true(pod, "Ready"); }

@@ -20,6 +20,9 @@ Json owner_reference(const Json& owner);
 // The objects of a resource that are controlled by the one with that uid.
 std::vector<ObjectPtr> controlled_by(const Core& core, const ResourceId& resource, const Json& owner);
 
+// Gives those that fit its selector and that nobody controls to `owner`.
+Task<void> adopt(Actor& actor, ResourceId resource, Json owner);
+
 bool is_ready(const Json& pod);
 // Neither ended nor on its way out.
 bool is_active(const Json& pod);

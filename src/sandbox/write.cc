@@ -121,8 +121,11 @@ Task<Outcome<Written>> store_change(ApiServer& server, Call& call, const Target&
     if (!found) {
       if (!change.create) co_return refuse(not_found(kind.id(), target.place.name));
       CO_TRY_ASSIGN(Json wanted, change.create());
-      CO_TRY_ASSIGN(Json made, co_await store_new(server, call, target, std::move(wanted)));
-      co_return Written{std::move(made), true};
+      Outcome<Json> made = co_await store_new(server, call, target, std::move(wanted));
+      if (made) co_return Written{*std::move(made), true};
+      // Somebody else made it while webhooks were asked: then it is that one that is changed.
+      if (made.error().reason != "AlreadyExists" || attempt >= 5) co_return refuse(made.error());
+      continue;
     }
     CO_TRY_ASSIGN(Json live, co_await in_version(server, kind, *found));
     if (!change.uid.empty() && change.uid != live["metadata"]["uid"].string_or(""))

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "schema/last_applied.h"
 #include "schema/managers.h"
 #include "schema/stored.h"
 #include "schema/typed.h"
@@ -184,11 +185,17 @@ std::expected<Json, Refusal> apply(const Target& target, const Json& live, const
   merged = pruned(versions, merged, managers, self, last);
 
   std::vector<Conflict> conflicts = take_over(versions, target.reset, before, merged, managers, self, writer.force);
+  if (!conflicts.empty() && writer.manager == kLastAppliedHeeder) {
+    fields::FieldSet own = last_applied_fields(schema, target.api_version, before);
+    std::erase_if(conflicts, [&](const Conflict& one) { return own.has(one.path); });
+    if (conflicts.empty()) return apply(target, live, configuration, {writer.manager, writer.now, true});
+  }
   if (!conflicts.empty()) return refuse(conflict_refusal(conflicts, managers));
   bool changed = !fields::equal_values(before, merged);
   strip(managers, self);
   if (changed && managers.contains(self)) managers[self].time = writer.now;
   Json result = !changed ? std::move(before) : target.complete ? target.complete(std::move(merged)) : std::move(merged);
+  if (writer.manager == kLastAppliedHeeder) renew_last_applied(configuration, result);
   return with_managers(std::move(result), managers);
 }
 

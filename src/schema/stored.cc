@@ -12,15 +12,19 @@ class Former {
  public:
   explicit Former(const Schema& schema) : schema_(schema) {}
 
-  Json visit(TypeId id, const Json& value, bool in_map = false) const {
+  Json run(const Json& object) const { return visit(schema_.root, object, false); }
+
+ private:
+  // `own`: within one of the server's own types, not a custom one.
+  Json visit(TypeId id, const Json& value, bool own, bool in_map = false) const {
     const Type& type = schema_[id];
     if (type.special == Special::quantity) return quantity(value, in_map);
     if (value.is_object() && type.map != MapKind::none)
-      return type.fields.empty() ? map(type, value) : structure(type, value);
+      return type.fields.empty() ? map(type, value, own) : structure(type, value);
     if (value.is_array() && type.list != ListKind::none) {
       Json::Array out;
       out.reserve(value.items().size());
-      for (const Json& item : value.items()) out.push_back(visit(type.item, item));
+      for (const Json& item : value.items()) out.push_back(visit(type.item, item, own));
       return out;
     }
     // A number that is whole is written so, however it came.
@@ -29,31 +33,36 @@ class Former {
     return value;
   }
 
- private:
   static Json quantity(const Json& value, bool in_map) {
     if (!value.is_string() && !value.is_number()) return value;
     auto text = canonical_quantity(value.is_string() ? *value.if_string() : value.dump(), in_map);
     return text ? Json(*std::move(text)) : value;
   }
 
-  Json map(const Type& type, const Json& value) const {
+  Json map(const Type& type, const Json& value, bool own) const {
     Json::Object out;
-    for (const Json::Member& member : value.members())
-      out.append(member.key, type.element == kNoType ? member.value : visit(type.element, member.value, true));
+    for (const Json::Member& member : value.members()) {
+      if (type.element == kNoType) out.append(member.key, member.value);
+      // Go has no null but for what may be nil.
+      else if (own && member.value.is_null() && schema_[type.element].scalar != Scalar::bytes)
+        out.append(member.key, zero(type.element));
+      else out.append(member.key, visit(type.element, member.value, own, true));
+    }
     return out;
   }
 
   Json structure(const Type& type, const Json& value) const {
     Json::Object out;
+    bool own = !type.name.empty();
     for (const Json::Member& member : value.members()) {
       const Field* field = type.field(member.key);
       if (!field) {
-        if (type.element != kNoType) out.append(member.key, visit(type.element, member.value));
+        if (type.element != kNoType) out.append(member.key, visit(type.element, member.value, own));
         continue;
       }
       // To the server's own types null is as good as absent; to a custom type it may be a value.
-      if (member.value.is_null() && !type.name.empty()) continue;
-      Json formed = visit(field->type, member.value);
+      if (member.value.is_null() && own) continue;
+      Json formed = visit(field->type, member.value, own);
       if (field->presence == Presence::left_if_empty && is_zero(formed)) continue;
       out.append(member.key, std::move(formed));
     }
@@ -98,7 +107,7 @@ bool is_zero(const Json& value) {
   return value.items().empty() && value.members().empty();
 }
 
-Json stored_form(const Schema& schema, const Json& object) { return Former(schema).visit(schema.root, object); }
+Json stored_form(const Schema& schema, const Json& object) { return Former(schema).run(object); }
 
 Json empty_object(const Schema& schema, std::string_view api_version, std::string_view kind) {
   return stored_form(schema, Json::Object{{"apiVersion", api_version}, {"kind", kind}});

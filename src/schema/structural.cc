@@ -121,18 +121,35 @@ void fill(Json& value, const Json* schema) {
 }
 
 // Metadata is the same everywhere, whatever the schema says.
-std::vector<std::string> prune_metadata(Json& object) {
+const Schema& metadata_schema() {
   static const SchemaPtr kMeta = [] {
     auto schema = std::make_shared<Schema>();
     schema->root = add_builtin_type(*schema, "meta.v1.ObjectMeta");
     return schema;
   }();
-  Json* meta = object.is_object() ? object.if_object()->find("metadata") : nullptr;
-  if (!meta || !meta->is_object()) return {};
-  std::vector<std::string> unknown = unknown_fields(*kMeta, *meta);
-  for (std::string& path : unknown) path = "metadata." + path;
-  *meta = stored_form(*kMeta, *meta);
-  return unknown;
+  return *kMeta;
+}
+
+// The metadata of the object itself and of those that it embeds.
+void prune_metadata(Json& value, const Json* schema, bool resource, const std::string& path,
+                    std::vector<std::string>& unknown) {
+  if (!schema) return;
+  if (Json::Array* list = value.if_array())
+    for (size_t i = 0; i < list->size(); ++i)
+      prune_metadata((*list)[i], schema_of_items(schema), false, fmt::format("{}[{}]", path, i), unknown);
+  Json::Object* object = value.if_object();
+  if (!object) return;
+  resource |= flag(schema, "x-kubernetes-embedded-resource");
+  for (Json::Member& member : *object) {
+    std::string here = path.empty() ? member.key : path + "." + member.key;
+    if (resource && member.key == "metadata" && member.value.is_object()) {
+      for (const std::string& field : unknown_fields(metadata_schema(), member.value))
+        unknown.push_back(here + "." + field);
+      member.value = stored_form(metadata_schema(), member.value);
+    } else if (const Json* below = schema_of_member(schema, member.key)) {
+      prune_metadata(member.value, below, false, here, unknown);
+    }
+  }
 }
 
 }  // namespace
@@ -144,7 +161,8 @@ Pruned prune(const Json& schema, const Json& object) {
   pruner.visit(out.object, &schema, true);
   drop_nulls(out.object, &schema);
   std::sort(pruner.unknown.begin(), pruner.unknown.end());
-  out.unknown = prune_metadata(out.object);
+  prune_metadata(out.object, &schema, true, "", out.unknown);
+  std::sort(out.unknown.begin(), out.unknown.end());
   out.unknown.insert(out.unknown.end(), pruner.unknown.begin(), pruner.unknown.end());
   return out;
 }

@@ -26,6 +26,9 @@ Json with_structural_defaults(const Json& schema, const Json& object);
 // has not been touched is forgiven. Rules in CEL are not looked at: see uses_cel.
 std::vector<Cause> violations(const Json& schema, const Json& object, const Json& live = Json());
 
+// What is wrong with the objects within it that the schema calls resources: apiVersion and kind have to be there.
+std::vector<Cause> embedded_violations(const Json& schema, const Json& object);
+
 // Whether the schema has x-kubernetes-validations anywhere, so that violations() is not the whole answer.
 bool uses_cel(const Json& schema);
 

@@ -25,10 +25,21 @@ def wait_until_taken_in(server, identity, made):
     kind = made.get("kind", "")
     if kind in ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"):
         wait_until_in_effect(server, identity, kind)
+    elif kind == "Namespace":
+        wait_until_furnished(server, made["metadata"]["name"])
     elif kind == "CustomResourceDefinition":
         for version in made["spec"]["versions"]:
             if version["served"]:
                 wait_until_served(server, made, version["name"])
+
+
+def wait_until_furnished(server, namespace):
+    """What controllers put into a new namespace, so that no webhook of the script's meets that."""
+    for path in ("serviceaccounts/default", "configmaps/kube-root-ca.crt"):
+        def attempt(path=f"/api/v1/namespaces/{namespace}/{path}"):
+            status, answer = server.json("GET", path)
+            return status == 200, f"{status} {answer}"
+        repeat_until(f"{path} in {namespace}", attempt)
 
 
 def wait_until_served(server, definition, version):

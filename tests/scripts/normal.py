@@ -7,6 +7,7 @@ PATTERNS = [
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<uid>"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),
     (re.compile(r"\b\d+(\.\d+)?(ms|µs)\b"), "<duration>"),
+    (re.compile(r'(?<=in scheme ")[^"]+'), "<scheme>"),  # a place in the server's source, as its build knows it
     (re.compile(r"(?<=kube-api-access-)[a-z0-9]{5}\b"), "<random>"),
     (re.compile(r"(?<=[Rr]esource version: )\d+"), "<version>"),
     (re.compile(r"(?<=too old resource version: <version> \()\d+"), "<version>"),

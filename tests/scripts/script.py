@@ -29,6 +29,7 @@ class Script:
         self.steps = []
         self.epilogue = []  # comments behind the last step
         self.ignored = []
+        self.alone = False  # no other script may run at the same time
         self.text = path.read_text()
         self.read(self.text.splitlines())
 
@@ -44,6 +45,8 @@ class Script:
             elif line.startswith("#") or not line.strip():
                 if line.startswith("# ignore:"):
                     self.ignored += [path.strip() for path in line.removeprefix("# ignore:").split(",")]
+                if line.startswith("# alone"):
+                    self.alone = True
                 if line or comments:
                     comments.append(line)
             elif not step:

@@ -16,6 +16,10 @@ def value_in(kubeconfig, key):
     return match[1] if match else ""
 
 
+class Unreachable(Exception):
+    """The server gives no answer at all."""
+
+
 class Server:
     def __init__(self, kubeconfig):
         text = pathlib.Path(kubeconfig).read_text()
@@ -43,6 +47,8 @@ class Server:
             connection.request(method, path, payload, {"Accept": "application/json", **self.headers, **(headers or {})})
             answer = connection.getresponse()
             return answer.status, answer.headers, answer.read().decode()
+        except (OSError, http.client.HTTPException) as error:
+            raise Unreachable(f"{method} {path}: no answer from {self.host}:{self.port}: {error}") from error
         finally:
             connection.close()
 

@@ -3,7 +3,7 @@ import json
 import re
 
 from fields import parts_of, value_at
-from given import repeat_until, wait_until_taken_in
+from given import repeat_until, wait_until_furnished, wait_until_taken_in
 from normal import random_names
 from script import Mistake
 from watch import Watch
@@ -28,9 +28,7 @@ class Session:
         status, answer = self.server.json("POST", "/api/v1/namespaces", namespace)
         if status != 201:
             raise Mistake(f"no namespace for the script: {answer}")
-        # What controllers furnish it with, so that no webhook of the script's meets that.
-        self.until(f"/api/v1/namespaces/{self.namespace}/serviceaccounts/default: metadata.name = default")
-        self.until(f"/api/v1/namespaces/{self.namespace}/configmaps/kube-root-ca.crt: metadata.name = kube-root-ca.crt")
+        wait_until_furnished(self.server, self.namespace)
 
     def end(self):
         """Removes what was made, without waiting for it to be gone, but for what needs our webhooks to go."""

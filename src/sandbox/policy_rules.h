@@ -1,0 +1,12 @@
+// What is refused of ValidatingAdmissionPolicies and their bindings.
+#pragma once
+
+#include "sandbox/core.h"
+#include "sandbox/status.h"
+
+namespace fairlead::sandbox {
+
+void validate_policy(const Core& core, const Json* live, const Json& object, std::vector<Cause>& causes);
+void validate_binding(const Core& core, const Json* live, const Json& object, std::vector<Cause>& causes);
+
+}  // namespace fairlead::sandbox
