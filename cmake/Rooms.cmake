@@ -8,6 +8,12 @@
 # Heavy headers are precompiled once, for all rooms that want them: HEAVY asio (http and what waits on descriptors).
 include(GoogleTest)
 
+# Tests beside the code run with sanitizers, or in a debug build; tests of the whole binary, simulations and the request
+# scripts run on what users run.
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(FAIRLEAD_TESTS_OF_THE_WHOLE ON)
+endif()
+
 set(FAIRLEAD_LIGHT_HEADERS <algorithm> <charconv> <chrono> <deque> <expected> <functional> <map> <memory> <optional>
                            <string> <string_view> <variant> <vector> <fmt/format.h>)
 set(FAIRLEAD_ASIO_HEADERS <boost/asio.hpp> <boost/asio/ssl.hpp>)
@@ -56,8 +62,10 @@ function(fairlead_room name)
     target_link_libraries(${name}_test PRIVATE ${name} ${ARG_TESTS_USE} dep::gtest_main dep::rapidcheck ${ARG_LIBS})
     target_compile_definitions(${name}_test PRIVATE FAIRLEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     target_precompile_headers(${name}_test REUSE_FROM pch_test)
-    gtest_discover_tests(${name}_test TEST_PREFIX ${name}. PROPERTIES LABELS quick TIMEOUT 120
-                         DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+    if(NOT FAIRLEAD_TESTS_OF_THE_WHOLE)
+      gtest_discover_tests(${name}_test TEST_PREFIX ${name}. PROPERTIES LABELS quick TIMEOUT 120
+                           DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+    endif()
   endif()
   foreach(fuzzer ${fuzzers})
     fairlead_fuzzer(${name} ${fuzzer} ${ARG_LIBS})
@@ -75,7 +83,9 @@ function(fairlead_fuzzer room source)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
   else()
     target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/replay_corpus.cc)
-    add_test(NAME fuzz.${corpus} COMMAND ${target} ${CMAKE_SOURCE_DIR}/tests/corpus/${corpus})
-    set_tests_properties(fuzz.${corpus} PROPERTIES LABELS quick TIMEOUT 120)
+    if(NOT FAIRLEAD_TESTS_OF_THE_WHOLE)
+      add_test(NAME fuzz.${corpus} COMMAND ${target} ${CMAKE_SOURCE_DIR}/tests/corpus/${corpus})
+      set_tests_properties(fuzz.${corpus} PROPERTIES LABELS quick TIMEOUT 120)
+    endif()
   endif()
 endfunction()
