@@ -12,6 +12,7 @@
 #include "base/real_loop.h"
 #include "base/scope.h"
 #include "cli/command.h"
+#include "kube/timeout_text.h"
 #include "sandbox/network.h"
 
 namespace fairlead::cli {
@@ -24,8 +25,32 @@ struct SandboxFlags {
   size_t api_servers = 1;
   uint64_t seed = 1;
   bool control_plane_only = false;
+  std::vector<std::string> delays;
+  std::string api_server_skew = "1ms";
+  double stale_configurations = 0;
   std::vector<std::string> command;
 };
+
+Result<void> read_delay(const std::string& text, sandbox::Delays& delays) {
+  size_t equals = text.find('=');
+  std::string name = text.substr(0, equals);
+  TRY_ASSIGN(Duration value, kube::parse_timeout(equals == std::string::npos ? "" : text.substr(equals + 1)));
+  if (sandbox::set_delay(delays, name, value)) return {};
+  return fail(Error(ErrorKind::invalid, fmt::format("--delay {}: there is no delay of that name", name))
+                  .because(fmt::format("there are {}", fmt::join(sandbox::delay_names(), ", "))));
+}
+
+Result<sandbox::Options> options_of(const SandboxFlags& flags) {
+  sandbox::Options options;
+  options.seed = flags.seed;
+  options.nodes = flags.nodes;
+  options.api_servers = flags.api_servers;
+  options.controllers = !flags.control_plane_only;
+  options.stale_configuration = flags.stale_configurations;
+  for (const std::string& delay : flags.delays) TRY(read_delay(delay, options.delays));
+  TRY_ASSIGN(options.api_server_skew, kube::parse_timeout(flags.api_server_skew));
+  return options;
+}
 
 // A file that only its owner can read: it holds a key. Gone at the end.
 class KubeconfigFile {
@@ -78,12 +103,9 @@ Task<Result<int>> wait_for_interrupt(RealLoop& loop) {
 Task<int> serve(RealLoop& loop, SandboxFlags flags) {
   CancelSource stop;
   Interrupt interrupt(loop, stop);
-  sandbox::Options options;
-  options.seed = flags.seed;
-  options.nodes = flags.nodes;
-  options.api_servers = flags.api_servers;
-  options.controllers = !flags.control_plane_only;
-  auto front = sandbox::NetworkFront::start(loop, std::move(options), {.port = flags.port});
+  Result<sandbox::Options> options = options_of(flags);
+  if (!options) co_return report(options.error());
+  auto front = sandbox::NetworkFront::start(loop, *std::move(options), {.port = flags.port});
   if (!front) co_return report(front.error());
   int code = kDone;
   {
@@ -121,6 +143,19 @@ void add_sandbox(CLI::App& app, Invocation& invocation) {
   command->add_option("--seed", flags->seed, "What names and uids are drawn from");
   command->add_flag("--control-plane-only", flags->control_plane_only,
                     "No controllers: objects stay as they are written");
+  command->add_option("--delay", flags->delays, "How long something takes, such as pod-ready=2s; may be repeated")
+      ->type_name("NAME=DURATION")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      ->add_option("--api-server-skew", flags->api_server_skew,
+                   "How much later each further API server uses a webhook configuration")
+      ->type_name("DURATION")
+      ->capture_default_str();
+  command
+      ->add_option("--stale-configurations", flags->stale_configurations,
+                   "How often an updated webhook configuration stays in its old form until its next change")
+      ->check(CLI::Range(0.0, 1.0));
   command->add_option("command", flags->command, "A command to run with KUBECONFIG set; its exit code is ours");
   command->callback([&invocation, flags] {
     invocation.run = [flags] {

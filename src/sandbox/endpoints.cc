@@ -28,7 +28,25 @@ std::vector<Ready> ready_endpoints(const Core& core, std::string_view ns, std::s
   return ready;
 }
 
+bool listens(const Core& core, std::string_view uid) {
+  auto from = core.listening_from.find(uid);
+  return from == core.listening_from.end() || from->second <= core.loop.now();
+}
+
 }  // namespace
+
+std::optional<Backend> backend_at(const Core& core, std::string_view address) {
+  for (const auto& [place, slice] : core.store.all({"discovery.k8s.io", "endpointslices"}))
+    for (const Json& endpoint : (*slice)["endpoints"].items())
+      for (const Json& ip : endpoint["addresses"].items())
+        for (const Json& port : (*slice)["ports"].items()) {
+          if (address != fmt::format("{}:{}", ip.string_or(""), port["port"].int_or(0))) continue;
+          std::string_view service = (*slice)["metadata"]["labels"]["kubernetes.io/service-name"].string_or("");
+          return Backend{.service = fmt::format("{}/{}", place.ns, service),
+                         .listens = listens(core, endpoint["targetRef"]["uid"].string_or(""))};
+        }
+  return std::nullopt;
+}
 
 std::expected<std::string, std::string> backend_of(Core& core, std::string_view ns, std::string_view name,
                                                    int64_t port) {
@@ -49,8 +67,7 @@ std::expected<std::string, std::string> backend_of(Core& core, std::string_view 
     return std::unexpected(fmt::format("dial tcp {}: connect: connection refused", cluster_address));
   }
   const Ready& chosen = ready[core.random.below(ready.size())];
-  auto listens = core.listening_from.find(chosen.uid);
-  if (listens != core.listening_from.end() && listens->second > core.loop.now())
+  if (!listens(core, chosen.uid))
     return std::unexpected(fmt::format("dial tcp {}: connect: connection refused",
                                        core.options.aggregator_routing ? chosen.address : cluster_address));
   if (!outside.empty()) return std::string(outside);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,12 @@ namespace fairlead::sandbox {
 // The address that a connection to a port of the Service ends at; or why there is none, in a Go client's words.
 std::expected<std::string, std::string> backend_of(Core& core, std::string_view ns, std::string_view name,
                                                    int64_t port);
+
+// Who has an address of its own, "10.244.0.4:8443": a pod behind a Service.
+struct Backend {
+  std::string service;  // "namespace/name"
+  bool listens = false;
+};
+std::optional<Backend> backend_at(const Core& core, std::string_view address);
 
 }  // namespace fairlead::sandbox

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 
@@ -37,6 +38,10 @@ struct Delays {
   Duration namespace_retry = std::chrono::seconds(5);
   Duration crd_deletion_retry = std::chrono::seconds(5);
 };
+
+// By the name that the command line has for it ("pod-ready"); false if there is none of that name.
+bool set_delay(Delays& delays, std::string_view name, Duration value);
+std::vector<std::string_view> delay_names();
 
 // Who may do what: true refuses. `verb` is get, list, watch, create, update, patch, delete or deletecollection.
 using Forbids = std::function<bool(std::string_view user, std::string_view verb, std::string_view group,

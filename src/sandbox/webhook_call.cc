@@ -25,7 +25,11 @@ Resolved resolve(Core& core, const Json& config) {
     std::string_view host = rest.substr(0, rest.find('/'));
     endpoint.address = host.find(':') == std::string_view::npos ? fmt::format("{}:443", host) : std::string(host);
     endpoint.server_name = host.substr(0, host.find(':'));
-    return {std::move(endpoint), ""};
+    std::optional<Backend> pod = backend_at(core, endpoint.address);
+    std::string problem;
+    if (pod && !pod->listens) problem = fmt::format("dial tcp {}: connect: connection refused", endpoint.address);
+    if (pod) endpoint.pod_of = pod->service;
+    return {std::move(endpoint), std::move(problem)};
   }
   const Json& service = config["service"];
   std::string ns(service["namespace"].string_or("")), name(service["name"].string_or(""));

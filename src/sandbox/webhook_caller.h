@@ -18,6 +18,8 @@ struct WebhookEndpoint {
   std::string ca_bundle;    // PEM; empty: the roots of the system
   // What is dialled: the pod or backend that was chosen, "10.244.0.4:8443".
   std::string address;
+  // Where the url has the address of a pod: the Service that the pod is behind.
+  std::string pod_of = {};
 };
 
 class WebhookCaller {

@@ -1,0 +1,48 @@
+"""fairlead sandbox, as a user would use it: no cluster, no kubectl."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+FAIRLEAD = os.environ["FAIRLEAD"]
+
+
+def sandbox(*arguments, **more):
+    return subprocess.run([FAIRLEAD, "sandbox", *arguments], capture_output=True, text=True, timeout=60, **more)
+
+
+class Sandbox(unittest.TestCase):
+    def test_a_command_with_its_exit_code(self):
+        result = sandbox("--", "sh", "-c", 'test -s "$KUBECONFIG" && echo "$KUBECONFIG"; exit 7')
+        self.assertEqual(result.returncode, 7, result.stderr)
+        self.assertFalse(pathlib.Path(result.stdout.strip()).exists(), "the kubeconfig holds a key, and stays")
+
+    def test_until_it_is_interrupted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "kubeconfig"
+            process = subprocess.Popen([FAIRLEAD, "sandbox", "--kubeconfig-file", str(path)], stdout=subprocess.PIPE, text=True)
+            self.assertRegex(process.stdout.readline(), r"^sandbox at https://127\.0\.0\.1:\d+ until Ctrl-C$")
+            self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=30), 130)
+            self.assertFalse(path.exists())
+            process.stdout.close()
+
+    def test_delays(self):
+        config = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
+                  "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        quick = sandbox("--delay", "pod-started=1ms", "--delay", "pod-ready=1ms", "--", FAIRLEAD, "apply", "-f", "-",
+                        input=json.dumps(config))
+        self.assertEqual(quick.returncode, 0, quick.stderr)
+        never = sandbox("--delay", "pod-ready=1h", "--", FAIRLEAD, "apply", "-f", "-", "--timeout", "1s",
+                        input=json.dumps(config))
+        self.assertEqual(never.returncode, 3, never.stderr)
+        wrong = sandbox("--delay", "nope=1s", "--", "true")
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn("error: --delay nope: there is no delay of that name\n  because   there are crd-names-accepted, ", wrong.stderr)
+
+
+unittest.main()
