@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/exit_code.h"
@@ -18,6 +19,8 @@ namespace fairlead::cli {
 // What a command may use, and where it leaves what is to be done: `run` is called once, after parsing.
 struct Invocation {
   Globals globals;
+  // The words behind --.
+  std::vector<std::string> behind;
   std::function<int()> run;
 };
 

@@ -23,6 +23,12 @@ int main(int argc, char** argv) {
   // Before the parser: what is being typed is no valid command line yet.
   if (words.size() >= 2 && words[0] == "__complete" && words[1] == "--")
     return print_candidates(app, std::span(words).subspan(2));
+  // What is behind -- is somebody else's command line: the parser would look for our own commands in it.
+  auto separator = std::ranges::find(words, "--");
+  if (separator != words.end()) {
+    invocation.behind.assign(separator + 1, words.end());
+    words.erase(separator, words.end());
+  }
   try {
     // CLI11 takes its words from the back.
     std::ranges::reverse(words);

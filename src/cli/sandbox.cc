@@ -156,8 +156,13 @@ void add_sandbox(CLI::App& app, Invocation& invocation) {
       ->add_option("--stale-configurations", flags->stale_configurations,
                    "How often an updated webhook configuration stays in its old form until its next change")
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("command", flags->command, "A command to run with KUBECONFIG set; its exit code is ours");
+  command->footer(
+      "Examples:\n"
+      "  fairlead sandbox                              # until Ctrl-C\n"
+      "  fairlead sandbox -- kubectl get namespaces    # a command with KUBECONFIG set; its exit code is ours\n"
+      "  fairlead sandbox --delay pod-ready=5s -- fairlead apply -f k8s/");
   command->callback([&invocation, flags] {
+    flags->command = invocation.behind;
     invocation.run = [flags] {
       RealLoop loop;
       return loop.run(serve(loop, *flags));

@@ -27,7 +27,7 @@ class Sandbox(unittest.TestCase):
             self.assertRegex(process.stdout.readline(), r"^sandbox at https://127\.0\.0\.1:\d+ until Ctrl-C$")
             self.assertEqual(path.stat().st_mode & 0o777, 0o600)
             process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(timeout=30), 130)
+            self.assertEqual(process.wait(timeout=30), 0)
             self.assertFalse(path.exists())
             process.stdout.close()
 
