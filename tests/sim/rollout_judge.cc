@@ -1,0 +1,205 @@
+#include "rollout_judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sandbox/core.h"
+
+namespace fairlead::sim {
+namespace {
+
+using sandbox::Event;
+using sandbox::ObjectPtr;
+
+constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
+
+// As its path in the API, without the version: two versions of a kind are the same object.
+std::string target_of(const sandbox::ResourceId& resource, const sandbox::Place& place) {
+  std::string path = resource.group + "/";
+  if (!place.ns.empty()) path += place.ns + "/";
+  return path + resource.resource + "/" + place.name;
+}
+
+// "/apis/apps/v1/namespaces/x/deployments/y?…" to "apps/x/deployments/y"
+std::string short_target(std::string_view target) {
+  target = target.substr(0, target.find('?'));
+  std::vector<std::string_view> parts;
+  while (!target.empty()) {
+    target.remove_prefix(1);
+    size_t end = std::min(target.find('/'), target.size());
+    parts.push_back(target.substr(0, end));
+    target.remove_prefix(end);
+  }
+  std::string path;
+  size_t at = 0;
+  if (parts.empty()) return path;
+  if (parts[0] == "apis") {
+    path = parts.size() > 1 ? parts[1] : "";
+    at = 3;
+  } else {
+    at = 2;
+  }
+  if (parts.size() > at + 2 && parts[at] == "namespaces") ++at;
+  for (; at < parts.size(); ++at) path += fmt::format("/{}", parts[at]);
+  return path;
+}
+
+bool has_condition(const Json& object, std::string_view type) {
+  return std::ranges::any_of(object["status"]["conditions"].items(), [&](const Json& condition) {
+    return condition["type"].string_or("") == type && condition["status"].string_or("") == "True";
+  });
+}
+
+bool works(const Json& object) {
+  std::string_view kind = object["kind"].string_or("");
+  const Json& status = object["status"];
+  if (kind == "Deployment")
+    return status["availableReplicas"].int_or(0) >= object["spec"]["replicas"].int_or(1) &&
+           status["observedGeneration"].int_or(0) >= object["metadata"]["generation"].int_or(0);
+  if (kind == "Job") return has_condition(object, "Complete");
+  if (kind == "CustomResourceDefinition") return has_condition(object, "Established");
+  return true;
+}
+
+// Everything that was sent is there. The server may have added to it, but not to lists.
+bool has(const Json& stored, const Json& sent) {
+  if (sent.is_object()) {
+    for (const Json::Member& member : sent.members())
+      if (!has(stored[member.key], member.value)) return false;
+    return true;
+  }
+  if (!sent.is_array()) return stored == sent;
+  const Json::Array& wanted = sent.items();
+  if (stored.items().size() != wanted.size()) return false;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (!has(stored.items()[i], wanted[i])) return false;
+  return true;
+}
+
+bool is_marker(const Json& hook) { return hook["name"].string_or("").ends_with(".fairlead.dev"); }
+
+// Those of a run that was killed are there until their time is over.
+Json without_markers(Json object) {
+  if (object.contains("webhooks")) std::erase_if(*object.make("webhooks").if_array(), is_marker);
+  return object;
+}
+
+bool is_shadow(const Json& object) { return object["metadata"]["labels"].contains("fairlead.dev/shadow"); }
+
+}  // namespace
+
+Judge::Judge(World& world, RandomBundle bundle)
+    : world_(world), bundle_(std::move(bundle)), asking_(bundle_.objects.size()) {
+  for (size_t i = 0; i < bundle_.objects.size(); ++i) {
+    const BundleObject& object = bundle_.objects[i];
+    places_.emplace(Where(object.resource, object.place), i);
+    targets_.emplace(target_of(object.resource, object.place), i);
+  }
+}
+
+std::shared_ptr<Judge> Judge::make(World& world, RandomBundle bundle) {
+  std::shared_ptr<Judge> judge(new Judge(world, std::move(bundle)));
+  world.sandbox.core().store.listen(
+      [weak = judge->weak_from_this()](const sandbox::ResourceId& resource, const Event& event) {
+        if (auto alive = weak.lock()) alive->saw(resource, event);
+      });
+  return judge;
+}
+
+std::string Judge::text(const BundleObject& object) {
+  return fmt::format("{} {}{}{}", object.value["kind"].string_or(""), object.place.ns,
+                     object.place.ns.empty() ? "" : "/", object.place.name);
+}
+
+std::optional<size_t> Judge::find(std::string_view target) const {
+  auto found = targets_.find(short_target(target));
+  return found == targets_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Judge::asked(size_t hook, const sandbox::ResourceId& resource, const sandbox::Place& place) {
+  if (auto found = places_.find({resource, place}); found != places_.end())
+    asking_[found->second].hooks.push_back(hook);
+}
+
+void Judge::arrives(std::string_view target) {
+  std::optional<size_t> object = find(target);
+  if (!object) return;
+  // What another request was asked for counts only while both are under way.
+  if (asking_[*object].in_flight++ == 0) asking_[*object].hooks.clear();
+}
+
+void Judge::leaves(std::string_view target) {
+  if (std::optional<size_t> object = find(target)) --asking_[*object].in_flight;
+}
+
+void Judge::heard(std::string_view run, std::string_view target) {
+  std::optional<size_t> object = find(target);
+  if (object && ++heard_[fmt::format("{} {}", run, *object)] > 1)
+    world_.fail(fmt::format("{} was sent again by {}, which knew that it was stored", text(bundle_.objects[*object]), run));
+}
+
+void Judge::saw(const sandbox::ResourceId& resource, const Event& event) {
+  if (!begun_ || event.type == Event::Type::deleted) return;
+  auto found = places_.find({resource, event.place});
+  if (found == places_.end()) return;
+  bool created = event.type == Event::Type::added;
+  check_hooks(found->second, created);
+  if (created) check_needs(found->second);
+}
+
+void Judge::check_hooks(size_t index, bool created) {
+  const BundleObject& object = bundle_.objects[index];
+  for (size_t hook : object.hooks) {
+    const BundleHook& of = bundle_.hooks[hook];
+    if (!created && !of.on_update) continue;
+    if (std::ranges::find(asking_[index].hooks, hook) == asking_[index].hooks.end())
+      world_.fail(fmt::format("{} was {} unseen by webhook {}, which {}", text(object), created ? "stored" : "changed",
+                              of.name, of.ignore ? "ignores failures" : "fails closed"));
+  }
+}
+
+void Judge::check_needs(size_t index) {
+  const BundleObject& object = bundle_.objects[index];
+  auto stored = [&](size_t other) {
+    const BundleObject& needed = bundle_.objects[other];
+    return world_.sandbox.core().store.find(needed.resource, needed.place);
+  };
+  for (size_t need : object.needs_stored)
+    if (!stored(need))
+      world_.fail(fmt::format("{} was stored before {}, which it needs", text(object), text(bundle_.objects[need])));
+  for (size_t need : object.needs_ready)
+    if (ObjectPtr there = stored(need); !there || !works(*there))
+      world_.fail(
+          fmt::format("{} was stored before {}, which it needs, worked", text(object), text(bundle_.objects[need])));
+}
+
+void Judge::check_stored() {
+  for (const BundleObject& object : bundle_.objects) {
+    ObjectPtr there = world_.sandbox.core().store.find(object.resource, object.place);
+    if (!there) {
+      world_.fail(fmt::format("{} is not in the cluster", text(object)));
+      continue;
+    }
+    Json now = without_markers(*there);
+    Json sent = object.value;
+    // What is stored is in the version of the store.
+    if (object.resource.group == "example.com") sent.make("apiVersion") = "example.com/v1";
+    if (!has(now, sent))
+      world_.fail(fmt::format("{} is not what was sent: {} and not {}", text(object), there->dump(), sent.dump()));
+    if (!works(*there)) world_.fail(fmt::format("{} does not work: {}", text(object), there->dump()));
+  }
+}
+
+bool Judge::has_shadows() const {
+  for (std::string_view resource : {"validatingwebhookconfigurations", "mutatingwebhookconfigurations",
+                                    "validatingadmissionpolicies", "validatingadmissionpolicybindings"})
+    for (const auto& [place, object] : world_.sandbox.core().store.all({std::string(kAdmission), std::string(resource)})) {
+      if (is_shadow(*object) && place.name != "0-fairlead-shadow-another-run-1") return true;
+      for (const Json& hook : (*object)["webhooks"].items())
+        if (is_marker(hook)) return true;
+    }
+  return false;
+}
+
+}  // namespace fairlead::sim

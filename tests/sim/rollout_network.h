@@ -1,0 +1,42 @@
+// What stands between an engine and the API servers in a simulated rollout.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "rollout_judge.h"
+
+namespace fairlead::sim {
+
+// Each request goes to any API server, unless it names its connection.
+class LoadBalancer final : public http::Transport {
+ public:
+  LoadBalancer(World& world, Judge& judge, std::string name) : world_(world), judge_(judge), name_(std::move(name)) {}
+  Task<Result<http::Answer>> open(http::Request request) override;
+
+ private:
+  World& world_;
+  Judge& judge_;
+  std::string name_;
+  uint64_t requests_ = 0;
+  std::map<uint64_t, size_t> servers_;  // by connection
+};
+
+// The process that the engine runs in: once it is killed, nothing gets out of it or into it any more.
+class Process final : public http::Transport {
+ public:
+  Process(http::Transport& network, Judge& judge, std::string run)
+      : network_(network), judge_(judge), run_(std::move(run)) {}
+  Task<Result<http::Answer>> open(http::Request request) override;
+  void kill() { *killed_ = true; }
+  bool killed() const { return *killed_; }
+
+ private:
+  http::Transport& network_;
+  Judge& judge_;
+  std::string run_;
+  std::shared_ptr<bool> killed_ = std::make_shared<bool>(false);
+};
+
+}  // namespace fairlead::sim

@@ -1,0 +1,42 @@
+// The scenarios that there are, and those with a bug put in on purpose, which the others must be able to find.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sim/runner.h"
+#include "store_log.h"
+
+namespace fairlead::sim {
+
+// Stands between a client and its network, and does something wrong there.
+using Sabotage = std::function<std::unique_ptr<http::Transport>(http::Transport& network, const StoreLog& log)>;
+
+// Watchers of objects that writers change.
+Scenario watch_scenario(Sabotage sabotage = {});
+// Writers that count up in one object.
+Scenario counter_scenario(Sabotage sabotage = {});
+// Lists, page by page, while writers change the objects.
+Scenario list_scenario(Sabotage sabotage = {});
+// Writes that a webhook has to allow.
+Scenario webhook_scenario();
+
+// A bundle, rolled out by the engine, through a network of which the sabotage is part.
+using RolloutSabotage = std::function<std::unique_ptr<http::Transport>(http::Transport& network)>;
+Scenario rollout_scenario(RolloutSabotage sabotage = {});
+
+// A watch that goes on one version late.
+Sabotage resumes_late();
+// After a 410, what was deleted meanwhile stays in the list.
+Sabotage forgets_deletions();
+// An update whose answer is lost is sent again, on top of whatever is there by then.
+Sabotage overwrites();
+// A list whose pages expired goes on with what the store has now.
+Sabotage mixes_pages();
+// What is to go over one connection goes over any.
+RolloutSabotage forgets_connection();
+// Guards are taken to be in effect and to answer before they do.
+RolloutSabotage believes_at_once();
+
+}  // namespace fairlead::sim
