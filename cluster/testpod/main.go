@@ -1,17 +1,18 @@
 // testpod is what pods run in tests: a server, a client, or an admission and conversion webhook that can be late.
 //
 //	testpod serve   [-listen :8080]    HTTP; answers every request with the pod's name
-//	testpod webhook [-listen :8443] [-certs /certs] [-late 3s] [-health :8080]
+//	testpod webhook [-listen :8443] [-certs /certs] [-late 3s] [-prompt NAME] [-health :8080]
 //	testpod get URL                    one GET; prints the status and the body
 //	testpod wait                       does nothing until it is told to end
 //
-// The webhook answers HTTPS with tls.crt and tls.key of the -certs folder, and starts to listen only after -late;
-// -health answers from the start, so that the pod is Ready before its webhook is. Its paths:
+// The webhook answers HTTPS with tls.crt and tls.key of the -certs folder, and starts to listen only after -late, unless
+// its pod is the -prompt one; -health answers from the start, so that the pod is Ready before its webhook is. Its paths:
 //
 //	/validate   denies an object that has the label testpod/deny, allows any other
 //	/mutate     adds the annotation testpod/mutated
 //	/convert    CustomResourceDefinition conversion: changes apiVersion and nothing else
 //	/seen       (on -health) how many reviews each path has had, as JSON
+//	/record     (on -health) when it began to listen, and the reviews one by one, as JSON; see record.go
 package main
 
 import (
@@ -20,11 +21,11 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -45,8 +46,12 @@ func main() {
 		listen := options.String("listen", ":8443", "listen `address`")
 		certs := options.String("certs", "/certs", "`folder` of tls.crt and tls.key")
 		late := options.Duration("late", 0, "how long to wait before listening")
-		health := options.String("health", ":8080", "`address` of /healthz and /seen, which are never late")
+		prompt := options.String("prompt", "", "the `pod` that is not late")
+		health := options.String("health", ":8080", "`address` of /healthz, /seen and /record, which are never late")
 		options.Parse(os.Args[2:])
+		if name, _ := os.Hostname(); name == *prompt {
+			*late = 0
+		}
 		go webhook(*listen, *certs, *late, *health)
 	case "get":
 		options.Parse(os.Args[2:])
@@ -90,8 +95,16 @@ type review struct {
 		UID               string   `json:"uid"`
 		DesiredAPIVersion string   `json:"desiredAPIVersion"`
 		Objects           []object `json:"objects"`
-		Object            struct {
+		Namespace         string   `json:"namespace"`
+		Name              string   `json:"name"`
+		Operation         string   `json:"operation"`
+		DryRun            bool     `json:"dryRun"`
+		Kind              struct {
+			Kind string `json:"kind"`
+		} `json:"kind"`
+		Object struct {
 			Metadata struct {
+				UID         string            `json:"uid"`
 				Labels      map[string]string `json:"labels"`
 				Annotations map[string]string `json:"annotations"`
 			} `json:"metadata"`
@@ -100,15 +113,11 @@ type review struct {
 }
 
 func webhook(listen, certs string, late time.Duration, health string) {
-	var seen = map[string]int{}
-	var guard sync.Mutex
+	seen := record{counts: map[string]int{}}
 	healthy := http.NewServeMux()
 	healthy.HandleFunc("/healthz", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, "ok") })
-	healthy.HandleFunc("/seen", func(w http.ResponseWriter, r *http.Request) {
-		guard.Lock()
-		defer guard.Unlock()
-		json.NewEncoder(w).Encode(seen)
-	})
+	healthy.HandleFunc("/seen", seen.answerCounts)
+	healthy.HandleFunc("/record", seen.answerAll)
 	go func() { log.Fatal(http.ListenAndServe(health, healthy)) }()
 
 	reviews := http.NewServeMux()
@@ -120,9 +129,7 @@ func webhook(listen, certs string, late time.Duration, health string) {
 				http.Error(w, err.Error(), http.StatusBadRequest)
 				return
 			}
-			guard.Lock()
-			seen[path]++
-			guard.Unlock()
+			seen.add(path, asked)
 			response := decide(asked)
 			response["uid"] = asked.Request.UID
 			w.Header().Set("Content-Type", "application/json")
@@ -130,8 +137,13 @@ func webhook(listen, certs string, late time.Duration, health string) {
 		})
 	}
 	time.Sleep(late)
+	listener, err := net.Listen("tcp", listen)
+	if err != nil {
+		log.Fatal(err)
+	}
+	seen.listens()
 	log.Printf("answering reviews on %s", listen)
-	log.Fatal(http.ListenAndServeTLS(listen, filepath.Join(certs, "tls.crt"), filepath.Join(certs, "tls.key"), reviews))
+	log.Fatal(http.ServeTLS(listener, reviews, filepath.Join(certs, "tls.crt"), filepath.Join(certs, "tls.key")))
 }
 
 func validate(asked review) object {
