@@ -20,6 +20,23 @@ std::string short_name(const Guard& guard) {
   return is_admission(guard) ? text.substr(0, text.find(" (")) : text;
 }
 
+// What controllers make of a workload, or in its namespace, and without which its pods do not start or are not found.
+struct ByProduct {
+  std::string_view group;
+  std::string_view kind;
+  std::string_view plural;
+  std::string_view name;
+  std::string_view text;
+};
+constexpr ByProduct kByProducts[] = {
+    {"", "ConfigMap", "configmaps", "kube-root-ca.crt", "the ConfigMap kube-root-ca.crt, which its pods need"},
+    {"", "ServiceAccount", "serviceaccounts", "default", "the default ServiceAccount, which its pods need"},
+    {"apps", "ReplicaSet", "replicasets", "", "the ReplicaSets that its pods come from"},
+    {"apps", "ControllerRevision", "controllerrevisions", "", "the ControllerRevisions that its pods come from"},
+    {"discovery.k8s.io", "EndpointSlice", "endpointslices", "", "the EndpointSlices that its pods are found by"}};
+// Without which no later run could begin to repair anything.
+constexpr ByProduct kInventory = {"", "ConfigMap", "configmaps", "", "the inventory of the bundle"};
+
 class Gates {
  public:
   explicit Gates(Draft& draft) : draft_(draft), contents_(*draft.contents) {}
@@ -108,6 +125,55 @@ class Gates {
       draft_.need(*guard.object, exemption.object, Level::ready, true,
                   fmt::format("{} would refuse it, and stands on it", short_name(guard)));
     }
+    for (const Guard& guard : contents_.guards) {
+      if (!waits_for_stands(guard) || !guard.webhook) continue;
+      for (uint32_t object : guard.stands_on) {
+        if (draft_.family(object) != Family::workload) continue;
+        const ByProduct* refused = refused_beside(guard, draft_.key(object).ns);
+        if (!refused && refuses_inventory(guard)) refused = &kInventory;
+        if (refused && seen.insert(uint64_t{*guard.object} << 32 | object).second)
+          draft_.need(*guard.object, object, Level::ready, true,
+                      fmt::format("{} would refuse {}", short_name(guard), refused->text));
+      }
+    }
+  }
+
+  // As the bundle will leave them; nothing where nobody knows the namespace.
+  std::optional<Json> labels_of(const std::string& ns) const {
+    Json labels;
+    auto add = [&](const Json& more) {
+      for (const Json::Member& label : more.members()) labels.make(label.key) = label.value;
+      labels.make("kubernetes.io/metadata.name") = ns;
+    };
+    for (const Json& there : draft_.cluster.namespaces)
+      if (there["metadata"]["name"].string_or("") == ns) add(there["metadata"]["labels"]);
+    uint32_t own = draft_.find({.group = "", .kind = "Namespace", .ns = {}, .name = ns});
+    if (own != kNone) add(draft_.bundle.objects[own].labels());
+    return labels.is_null() ? std::nullopt : std::optional(std::move(labels));
+  }
+
+  bool refuses(const Guard& guard, const ByProduct& what, const std::string& ns, std::string_view name) const {
+    if (guard.webhook->object_selector && !guard.webhook->object_selector->matches(Json())) return false;
+    admission::Prospect prospect;
+    prospect.ns = ns;
+    prospect.ns_labels = labels_of(ns);
+    prospect.resource = {std::string(what.group), "v1", std::string(what.plural)};
+    prospect.kind = {std::string(what.group), "v1", std::string(what.kind)};
+    prospect.object = Json::Object{{"apiVersion", prospect.kind.api_version()},
+                                   {"kind", what.kind},
+                                   {"metadata", Json::Object{{"namespace", ns}, {"name", name}}}};
+    return admission::could_match(*guard.webhook, prospect) != admission::Certainty::never;
+  }
+
+  const ByProduct* refused_beside(const Guard& guard, const std::string& ns) const {
+    for (const ByProduct& one : kByProducts)
+      if (refuses(guard, one, ns, one.name)) return &one;
+    return nullptr;
+  }
+
+  bool refuses_inventory(const Guard& guard) const {
+    const Options& options = draft_.options;
+    return !options.inventory.empty() && refuses(guard, kInventory, options.default_namespace, options.inventory);
   }
 
   Draft& draft_;

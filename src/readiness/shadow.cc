@@ -32,5 +32,6 @@ Task<Outcome<Proof>> Prover::mirror_endpoints(Target target, std::vector<Endpoin
 }
 Task<void> Prover::clean_up() { return parts_->stage.clear(); }
 Task<Outcome<size_t>> Prover::sweep() { return parts_->stage.sweep(); }
+Task<size_t> Prover::sweep(std::span<const Json> listed) { return parts_->stage.sweep(listed); }
 
 }  // namespace fairlead::readiness

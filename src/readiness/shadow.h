@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,8 @@ class Prover {
   Task<void> clean_up();
   // Removes what other runs have left behind, once its time is over. How many objects and hooks that was.
   Task<kube::Outcome<size_t>> sweep();
+  // The same among objects that somebody has listed already: without a request where there is nothing to remove.
+  Task<size_t> sweep(std::span<const Json> listed);
 
  private:
   struct Parts;

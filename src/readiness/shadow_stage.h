@@ -52,6 +52,7 @@ class ShadowStage {
   // Ends with everything taken away, or the time for it over.
   Task<void> clear();
   Task<kube::Outcome<size_t>> sweep();
+  Task<size_t> sweep(std::span<const Json> listed);
 
  private:
   Stamp next_stamp();
@@ -61,6 +62,8 @@ class ShadowStage {
   Task<void> remove_guest(std::string manager);
   Task<bool> remove_object(object::Resource resource, std::string name, std::string uid);
   Task<bool> remove_leftover(object::Resource resource, std::string configuration, std::string hook);
+  // What of it is left of other runs: itself, or hooks in it.
+  Task<size_t> sweep_object(const object::Resource& resource, const Json& object);
   // Nothing if they may not be listed, or are not served.
   Task<kube::Outcome<std::optional<size_t>>> sweep_kind(object::Resource resource);
 

@@ -1,9 +1,14 @@
+#include <array>
+
 #include "readiness/shadow_stage.h"
 
 namespace fairlead::readiness {
 namespace {
 
 using kube::FaultKind, kube::Outcome, kube::Reply;
+
+constexpr std::array kGuardKinds = {GuardKind::validating_webhooks, GuardKind::mutating_webhooks,
+                                    GuardKind::validating_policies, GuardKind::mutating_policies};
 
 }  // namespace
 
@@ -24,6 +29,34 @@ Task<bool> ShadowStage::remove_leftover(object::Resource resource, std::string c
   co_return false;
 }
 
+Task<size_t> ShadowStage::sweep_object(const object::Resource& resource, const Json& object) {
+  WallTime now = loop().clock().wall_now();
+  auto is_over = [&](const std::optional<Ownership>& owner) {
+    return owner && owner->run != options_.run && owner->expires < now;
+  };
+  std::string name(object["metadata"]["name"].string_or(""));
+  if (is_over(shadow_ownership(object)))
+    co_return co_await remove_object(resource, name, std::string(object["metadata"]["uid"].string_or(""))) ? 1 : 0;
+  size_t removed = 0;
+  for (const Json& hook : object["webhooks"].items()) {
+    std::string hook_name(hook["name"].string_or(""));
+    if (is_over(guest_ownership(hook_name))) removed += co_await remove_leftover(resource, name, hook_name) ? 1 : 0;
+  }
+  co_return removed;
+}
+
+Task<size_t> ShadowStage::sweep(std::span<const Json> listed) {
+  size_t removed = 0;
+  for (const Json& object : listed) {
+    std::string_view version = object["apiVersion"].string_or("");
+    for (GuardKind kind : kGuardKinds)
+      for (const object::Resource& resource : resources_of(kind, version.substr(version.find('/') + 1)))
+        if (resource.kind == object["kind"].string_or("") && resource.api_version() == version)
+          removed += co_await sweep_object(resource, object);
+  }
+  co_return removed;
+}
+
 Task<Outcome<std::optional<size_t>>> ShadowStage::sweep_kind(object::Resource resource) {
   kube::ListOptions options;
   bool configurations = configurations_of(resource.kind).has_value();
@@ -34,29 +67,14 @@ Task<Outcome<std::optional<size_t>>> ShadowStage::sweep_kind(object::Resource re
     if (list.error().fault()) co_return std::nullopt;
     co_return std::unexpected(std::move(list).error());
   }
-  WallTime now = loop().clock().wall_now();
-  auto is_over = [&](const std::optional<Ownership>& owner) {
-    return owner && owner->run != options_.run && owner->expires < now;
-  };
   size_t removed = 0;
-  for (const Json& object : list->items) {
-    std::string name(object["metadata"]["name"].string_or(""));
-    if (is_over(shadow_ownership(object))) {
-      removed += co_await remove_object(resource, name, std::string(object["metadata"]["uid"].string_or(""))) ? 1 : 0;
-      continue;
-    }
-    for (const Json& hook : object["webhooks"].items()) {
-      std::string hook_name(hook["name"].string_or(""));
-      if (is_over(guest_ownership(hook_name))) removed += co_await remove_leftover(resource, name, hook_name) ? 1 : 0;
-    }
-  }
+  for (const Json& object : list->items) removed += co_await sweep_object(resource, object);
   co_return removed;
 }
 
 Task<Outcome<size_t>> ShadowStage::sweep() {
   size_t removed = 0;
-  for (GuardKind kind : {GuardKind::validating_webhooks, GuardKind::mutating_webhooks, GuardKind::validating_policies,
-                         GuardKind::mutating_policies}) {
+  for (GuardKind kind : kGuardKinds) {
     // Every version shows the same objects.
     for (std::string_view version : {"v1", "v1beta1", "v1alpha1"}) {
       bool seen = kind != GuardKind::mutating_policies;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/base64.h"
+#include "readiness/shadow_objects.h"
 #include "readiness/verdict_rules.h"
 
 namespace fairlead::readiness {
@@ -104,6 +105,8 @@ Verdict judge_autoscaler(const Json& object, const Options&) {
 Verdict judge_webhooks(const Json& object, const Options&) {
   for (const Json& webhook : object["webhooks"].items()) {
     const Json& config = webhook["clientConfig"];
+    // A marker of a run, which nobody is to trust; it goes by itself.
+    if (guest_ownership(webhook["name"].string_or(""))) continue;
     if (config["service"].is_object() && !has_certificate(config["caBundle"].string_or("")))
       return in_progress(
           fmt::format("the caBundle of webhook {} is still to be filled in", webhook["name"].string_or("?")));

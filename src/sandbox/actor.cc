@@ -1,6 +1,13 @@
 #include "sandbox/actor.h"
 
+#include "base/scope.h"
+
 namespace fairlead::sandbox {
+namespace {
+
+constexpr Duration kRetry = std::chrono::milliseconds(200);
+
+}  // namespace
 
 Task<Outcome<Json>> Actor::send(std::string method, ResourceId resource, Place place, std::string subresource,
                                 Json body, std::string content_type) {
@@ -20,7 +27,13 @@ Task<Outcome<Json>> Actor::send(std::string method, ResourceId resource, Place p
   route.ns = std::move(place.ns);
   route.name = std::move(place.name);
   route.subresource = std::move(subresource);
-  Reply reply = co_await server_.serve(call);
+  Call attempt = call;
+  Reply reply = co_await server_.serve(attempt);
+  // Its API server is down. Controllers do not give up for that.
+  while (reply.status == 503 && co_await sleep_for(core().loop, kRetry)) {
+    attempt = call;
+    reply = co_await server_.serve(attempt);
+  }
   if (reply.status < 300) co_return std::move(reply.value);
   Status status{reply.status, std::string(reply.value["reason"].string_or("")),
                 std::string(reply.value["message"].string_or(reply.text)), reply.value["details"]};

@@ -114,7 +114,8 @@ void check_owners(const Json& metadata, std::vector<Cause>& causes) {
   for (const Json& owner : metadata["ownerReferences"].items()) {
     std::string_view version = owner["apiVersion"].string_or("");
     if (version.empty() || std::count(version.begin(), version.end(), '/') > 1)
-      causes.push_back(invalid_value("metadata.ownerReferences.apiVersion", Json(version), "version must not be empty"));
+      causes.push_back(
+          invalid_value("metadata.ownerReferences.apiVersion", Json(version), "version must not be empty"));
     for (std::string_view field : {"kind", "name", "uid"})
       if (owner[field].string_or("").empty())
         causes.push_back(
