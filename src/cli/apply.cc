@@ -1,10 +1,5 @@
-#include <signal.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <random>
 
 #include "base/interrupt.h"
@@ -12,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/connect.h"
 #include "cli/fetch.h"
+#include "cli/holder.h"
 #include "cli/selection.h"
 #include "kube/timeout_text.h"
 
@@ -40,12 +36,6 @@ struct ApplyFlags {
   std::string journal;
 };
 
-OutputFormat format_of(const std::string& name) {
-  if (name == "json") return OutputFormat::json;
-  if (name == "jsonl") return OutputFormat::jsonl;
-  return name == "quiet" ? OutputFormat::quiet : OutputFormat::text;
-}
-
 rollout::IgnorePolicy ignore_policy_of(const std::string& name) {
   if (name == "wait") return rollout::IgnorePolicy::wait;
   return name == "warn" ? rollout::IgnorePolicy::warn : rollout::IgnorePolicy::standard;
@@ -72,26 +62,6 @@ std::string random_id() {
   return fmt::format("{:08x}{:08x}", device(), device());
 }
 
-std::string host_name() {
-  char host[256] = "";
-  ::gethostname(host, sizeof host - 1);
-  return host;
-}
-
-std::string who() {
-  const char* user = std::getenv("USER");
-  return fmt::format("{}@{}, process {}", user ? user : "somebody", host_name(), ::getpid());
-}
-
-// A process of this machine that is not there any more: "ann@laptop, process 4711".
-bool is_gone(std::string_view holder) {
-  std::string here = fmt::format("@{}, process ", host_name());
-  size_t at = holder.find(here);
-  if (at == std::string_view::npos) return false;
-  pid_t process = std::atoi(std::string(holder.substr(at + here.size())).c_str());
-  return process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
-}
-
 Result<rollout::Options> options_of(const ApplyFlags& flags) {
   rollout::Options options;
   options.name = flags.name;
@@ -104,7 +74,7 @@ Result<rollout::Options> options_of(const ApplyFlags& flags) {
   options.concurrency = flags.concurrency;
   options.ignore_policy = ignore_policy_of(flags.ignore_policy);
   options.run = random_id();
-  options.holder = who();
+  options.holder = own_holder();
   options.known_dead = is_gone;
   TRY_ASSIGN(options.timeout, kube::parse_timeout(flags.timeout));
   for (const std::string& text : flags.timeout_for) {
@@ -136,7 +106,7 @@ Task<int> apply(RealLoop& loop, const Globals& globals, const ApplyFlags& flags,
   options->default_namespace = (*cluster)->default_namespace();
   options->namespace_is_chosen = !globals.namespace_name.empty();
 
-  ApplyOutput output(format_of(flags.output), options->dry_run);
+  ApplyOutput output(output_format(flags.output), options->dry_run);
   journal::Journal journal(loop.clock());
   journal.read_by([&](const journal::Event& event) { output.read(event); });
   if (journal_file) journal.read_by([&](const journal::Event& event) { journal_file->read(event); });

@@ -19,36 +19,15 @@ constexpr size_t kNamedHolds = 5;
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-std::string_view colour_of(const Event& event) {
-  switch (event.what) {
+std::string_view colour_of(What what) {
+  switch (what) {
     case What::ready: return "\033[32m";
     case What::failed: return "\033[31m";
     case What::warning:
-    case What::progress: return "\033[33m";
-    case What::parked:
-    case What::guard:
-    case What::waiting:
-    case What::note: return "\033[2m";
-    default: return "";
-  }
-}
-
-void put(std::FILE* stream, std::string_view colour, const std::string& text) {
-  bool paint = !colour.empty() && ::isatty(::fileno(stream)) && !std::getenv("NO_COLOR");
-  if (paint) std::fprintf(stream, "%.*s%s\033[0m\n", int(colour.size()), colour.data(), text.c_str());
-  else std::fprintf(stream, "%s\n", text.c_str());
-}
-
-// The line of an event that people want to see; empty for the others.
-std::string line_of(const Event& event, bool dry_run) {
-  std::string subject = event.key.text();
-  if (event.key.kind.empty()) subject = event.details["guard"].string_or("");
-  switch (event.what) {
-    case What::stored:
-      return event.state == "unchanged" ? ""
-                                        : fmt::format("{} {}{}", subject, event.state, dry_run ? " (dry run)" : "");
-    case What::parked: return fmt::format("{} waits: {}", subject, event.text);
-    case What::progress: return event.state == "trouble" ? fmt::format("{} is not ready: {}", subject, event.text) : "";
+    case What::error:
+    case What::progress:
+      if (event.state == "stuck") return fmt::format("{} is stuck: {}", subject, event.text);
+      return event.state == "trouble" ? fmt::format("{} is not ready: {}", subject, event.text) : "";
     case What::guard: return fmt::format("{} is {}: {}", subject, event.state, event.text);
     case What::removed: return fmt::format("{} removed", subject);
     case What::note: return subject.empty() ? event.text : fmt::format("{}: {}", subject, event.text);
@@ -95,27 +74,13 @@ Json summary_json(const Ending& ending, bool dry_run) {
   json.make("requests") = ending.requests;
   json.make("criticalPath") = path_json(ending.critical_path);
   Json::Array causes;
-  for (const rollout::Cause& cause : ending.causes) {
-    Json one = journal::to_json(cause.error);
-    Json::Array holds;
-    for (const object::Key& key : cause.holds) holds.emplace_back(key.text());
-    if (!holds.empty()) one.make("holds") = std::move(holds);
-    causes.push_back(std::move(one));
-  }
+  for (const rollout::Cause& cause : ending.causes) causes.push_back(cause_json(cause.error, cause.holds));
   if (!causes.empty()) json.make("errors") = std::move(causes);
   return json;
 }
 
 void print_causes(const Ending& ending) {
-  for (const rollout::Cause& cause : ending.causes) {
-    std::fputs(cause.error.report().c_str(), stderr);
-    if (cause.holds.empty()) continue;
-    std::string text;
-    for (size_t i = 0; i < std::min(cause.holds.size(), kNamedHolds); ++i)
-      text += (i == 0 ? "" : ", ") + cause.holds[i].text();
-    if (cause.holds.size() > kNamedHolds) text += fmt::format(" and {} more", cause.holds.size() - kNamedHolds);
-    std::fprintf(stderr, "  holds     %s\n", text.c_str());
-  }
+  for (const rollout::Cause& cause : ending.causes) print_cause(cause.error, cause.holds);
   if (ending.how == Ending::How::interrupted) std::fputs("error: interrupted\n", stderr);
 }
 
@@ -137,6 +102,36 @@ void print_totals(const Ending& ending, bool dry_run) {
 
 }  // namespace
 
+void print_coloured(std::FILE* stream, What what, const std::string& line) {
+  std::string_view colour = colour_of(what);
+  bool paint = !colour.empty() && ::isatty(::fileno(stream)) && !std::getenv("NO_COLOR");
+  if (paint) std::fprintf(stream, "%.*s%s\033[0m\n", int(colour.size()), colour.data(), line.c_str());
+  else std::fprintf(stream, "%s\n", line.c_str());
+}
+
+void print_cause(const Error& error, const std::vector<object::Key>& holds) {
+  std::fputs(error.report().c_str(), stderr);
+  if (holds.empty()) return;
+  std::string text;
+  for (size_t i = 0; i < std::min(holds.size(), kNamedHolds); ++i) text += (i == 0 ? "" : ", ") + holds[i].text();
+  if (holds.size() > kNamedHolds) text += fmt::format(" and {} more", holds.size() - kNamedHolds);
+  std::fprintf(stderr, "  holds     %s\n", text.c_str());
+}
+
+Json cause_json(const Error& error, const std::vector<object::Key>& holds) {
+  Json json = journal::to_json(error);
+  Json::Array names;
+  for (const object::Key& key : holds) names.emplace_back(key.text());
+  if (!names.empty()) json.make("holds") = std::move(names);
+  return json;
+}
+
+OutputFormat output_format(std::string_view name) {
+  if (name == "json") return OutputFormat::json;
+  if (name == "jsonl") return OutputFormat::jsonl;
+  return name == "quiet" ? OutputFormat::quiet : OutputFormat::text;
+}
+
 void ApplyOutput::read(const Event& event) {
   if (format_ == OutputFormat::jsonl) {
     if (event.what == What::ended) return;
@@ -150,14 +145,14 @@ void ApplyOutput::read(const Event& event) {
 void ApplyOutput::print_line(const Event& event) {
   if (event.what == What::warning) {
     std::string subject = event.key.kind.empty() ? "" : event.key.text() + ": ";
-    put(stderr, colour_of(event), fmt::format("warning: {}{}", subject, event.text));
+    print_coloured(stderr, event.what, fmt::format("warning: {}{}", subject, event.text));
     return;
   }
   if (format_ == OutputFormat::quiet) return;
   if (event.what == What::parked && !told_.insert(event.text).second) return;
   std::string line = line_of(event, dry_run_);
   if (line.empty()) return;
-  put(stdout, colour_of(event), line);
+  print_coloured(stdout, event.what, line);
   std::fflush(stdout);
 }
 

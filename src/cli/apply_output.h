@@ -5,6 +5,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "journal/journal.h"
 #include "rollout/rollout.h"
@@ -29,6 +31,14 @@ class ApplyOutput {
   // What holds objects is told once, however many it holds.
   std::set<std::string> told_;
 };
+
+// A line, in the colour of its kind where it goes to a terminal.
+void print_coloured(std::FILE* stream, journal::What what, const std::string& line);
+// What did not work on standard error, with what could not go on without it; and the same for machines.
+void print_cause(const Error& error, const std::vector<object::Key>& holds);
+Json cause_json(const Error& error, const std::vector<object::Key>& holds);
+
+OutputFormat output_format(std::string_view name);
 
 // Every event as a line of JSON into a file.
 class JournalFile {

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   add_globals(app, invocation.globals);
   add_apply(app, invocation);
   add_completion(app, invocation);
+  add_delete(app, invocation);
   add_sandbox(app, invocation);
   add_version(app, invocation);
   std::vector<std::string> words = without_help_command({argv + 1, argv + argc});

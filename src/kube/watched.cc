@@ -47,9 +47,13 @@ void Watched::sync() {
 
 Task<Outcome<void>> Watched::follow() {
   Watch watch(client_, resource_, options_);
+  watch_ = &watch;
   while (true) {
     Outcome<WatchEvent> event = co_await watch.next();
-    if (!event) co_return std::unexpected(event.error());
+    if (!event) {
+      watch_ = nullptr;
+      co_return std::unexpected(event.error());
+    }
     switch (event->type) {
       case WatchEvent::Type::added:
       case WatchEvent::Type::modified: take(std::move(event->object)); break;
@@ -67,6 +71,7 @@ Task<Outcome<void>> Watched::poll() {
                                                            .field_selector = options_.field_selector,
                                                            .metadata_only = options_.metadata_only});
     bool moved = false;
+    interruption_ = list ? std::nullopt : std::optional(list.error().error());
     if (list) {
       std::set<Place> there;
       for (Json& object : list->items) {

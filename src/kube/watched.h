@@ -33,6 +33,8 @@ class Watched {
   bool synced() const { return synced_; }
   // Will never be synced, or is not kept up to date any more.
   const std::optional<Error>& trouble() const { return trouble_; }
+  // Why it is not up to date at the moment, where that may pass; nothing while all is well.
+  const std::optional<Error>& interruption() const { return watch_ ? watch_->trouble() : interruption_; }
   const std::map<Place, Json>& objects() const { return objects_; }
   const Json* find(const std::string& ns, const std::string& name) const;
   const object::Resource& resource() const { return resource_; }
@@ -51,6 +53,9 @@ class Watched {
   std::map<Place, Json> objects_;
   bool synced_ = false;
   std::optional<Error> trouble_;
+  // While it follows; and while it polls, the last list's failure.
+  const Watch* watch_ = nullptr;
+  std::optional<Error> interruption_;
 };
 
 }  // namespace fairlead::kube

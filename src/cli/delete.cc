@@ -1,0 +1,209 @@
+#include <poll.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/interrupt.h"
+#include "base/scope.h"
+#include "cli/command.h"
+#include "cli/connect.h"
+#include "cli/delete_output.h"
+#include "cli/fetch.h"
+#include "cli/holder.h"
+#include "kube/timeout_text.h"
+
+namespace fairlead::cli {
+namespace {
+
+using removal::Ending;
+
+constexpr Duration kAnswerPoll = std::chrono::milliseconds(50);
+
+struct DeleteFlags {
+  std::vector<std::string> sources;
+  bool recursive = false;
+  std::string name;
+  std::vector<std::string> objects;
+  std::string timeout = "0";
+  std::vector<std::string> timeout_for;
+  bool no_wait = false;
+  std::string cascade = "background";
+  std::string dry_run = "none";
+  bool yes = false;
+  bool force = false;
+  bool force_finalizers = false;
+  bool cluster_gone = false;
+  std::string output = "text";
+  std::string journal;
+};
+
+int exit_code(Ending::How how) {
+  switch (how) {
+    case Ending::How::done: return kDone;
+    case Ending::How::failed: return kFailed;
+    case Ending::How::timed_out: return kTimedOut;
+    case Ending::How::interrupted: return kInterrupted;
+    case Ending::How::declined: return kFailed;
+  }
+  return kFailed;
+}
+
+removal::Cascade cascade_of(const std::string& name) {
+  if (name == "foreground") return removal::Cascade::foreground;
+  return name == "orphan" ? removal::Cascade::orphan : removal::Cascade::background;
+}
+
+removal::DryRun dry_run_of(const std::string& name) {
+  if (name == "client") return removal::DryRun::client;
+  return name == "server" ? removal::DryRun::server : removal::DryRun::none;
+}
+
+// Asks on the terminal, and goes on hearing Ctrl-C while nobody answers.
+Task<bool> ask(Loop& loop, std::string text) {
+  std::fprintf(stderr, "%s\nGo on? [y/N] ", text.c_str());
+  std::fflush(stderr);
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  while (::poll(&input, 1, 0) == 0)
+    if (!co_await sleep_for(loop, kAnswerPoll)) co_return false;
+  char answer[64] = "";
+  ssize_t length = ::read(STDIN_FILENO, answer, sizeof answer - 1);
+  co_return length > 0 && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+Result<removal::Options> options_of(const DeleteFlags& flags) {
+  removal::Options options;
+  options.cascade = cascade_of(flags.cascade);
+  options.dry_run = dry_run_of(flags.dry_run);
+  options.wait = !flags.no_wait;
+  options.force = flags.force;
+  options.force_finalizers = flags.force_finalizers;
+  options.cluster_gone = flags.cluster_gone;
+  options.holder = own_holder();
+  options.known_dead = is_gone;
+  TRY_ASSIGN(options.timeout, kube::parse_timeout(flags.timeout));
+  for (const std::string& text : flags.timeout_for) {
+    size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(Error(ErrorKind::invalid, fmt::format("--timeout-for {}: not KIND=DURATION", text))
+                      .next("fairlead delete … --timeout-for Namespace=30m"));
+    TRY_ASSIGN(options.timeout_for[text.substr(0, equals)], kube::parse_timeout(text.substr(equals + 1)));
+  }
+  return options;
+}
+
+Task<int> take_out(RealLoop& loop, const Globals& globals, const DeleteFlags& flags, CancelSource& stop) {
+  Result<removal::Options> options = options_of(flags);
+  if (!options) co_return report(options.error());
+  if (int(!flags.sources.empty()) + int(!flags.name.empty()) + int(!flags.objects.empty()) != 1) {
+    report(
+        Error(ErrorKind::invalid, "one of -f, --name and KIND/NAME says what is to go").next("fairlead delete --help"));
+    co_return kUsage;
+  }
+  std::unique_ptr<JournalFile> journal_file;
+  if (!flags.journal.empty()) {
+    auto opened = JournalFile::open(flags.journal);
+    if (!opened) co_return report(opened.error());
+    journal_file = *std::move(opened);
+  }
+  manifest::Bundle bundle;
+  if (!flags.sources.empty()) {
+    manifest::Options reading{.recursive = flags.recursive};
+    reading.fetch = [&loop](std::string address, size_t max_bytes) {
+      return fetch(loop, std::move(address), max_bytes);
+    };
+    auto read = co_await manifest::read(flags.sources, std::move(reading)).governed_by(&stop);
+    if (!read) {
+      for (const Error& error : read.error()) report(error);
+      co_return kFailed;
+    }
+    bundle = *std::move(read);
+  }
+  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals);
+  if (!cluster) co_return report(cluster.error());
+  options->default_namespace = (*cluster)->default_namespace();
+  options->namespace_is_chosen = !globals.namespace_name.empty();
+  bool has_terminal = ::isatty(STDIN_FILENO) && ::isatty(STDERR_FILENO);
+  if (has_terminal && !flags.yes)
+    options->ask = [&](std::string text) { return ask(loop, std::move(text)).governed_by(&stop); };
+
+  DeleteOutput output(output_format(flags.output), options->dry_run);
+  journal::Journal journal(loop.clock());
+  journal.read_by([&](const journal::Event& event) { output.read(event); });
+  if (journal_file) journal.read_by([&](const journal::Event& event) { journal_file->read(event); });
+  kube::Client& client = (*cluster)->client();
+  kube::Discovery& discovery = (*cluster)->discovery();
+  Ending ending;
+  if (!flags.sources.empty())
+    ending = co_await removal::take_out_manifests(client, discovery, bundle, *options, journal, &stop);
+  else if (!flags.name.empty())
+    ending = co_await removal::take_out_bundle(client, discovery, flags.name, *options, journal, &stop);
+  else ending = co_await removal::take_out_named(client, discovery, flags.objects, *options, journal, &stop);
+  output.finish(ending);
+  co_await (*cluster)->close();
+  co_return exit_code(ending.how);
+}
+
+void add_flags(CLI::App& command, DeleteFlags& flags) {
+  auto many = CLI::MultiOptionPolicy::TakeAll;
+  command.add_option("objects", flags.objects, "KIND/NAME, as kubectl takes them")->type_name("KIND/NAME");
+  command
+      .add_option("-f,--filename", flags.sources,
+                  "The objects of this file, folder, http(s) address, or - for standard input; may be repeated")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(many);
+  command.add_flag("-R,--recursive", flags.recursive, "Read folders with everything below them");
+  command.add_option("--name", flags.name, "The bundle of that name, with its inventory")->type_name("NAME");
+  command.add_option("--timeout", flags.timeout, "For all of it; 0 for no limit")
+      ->type_name("DURATION")
+      ->capture_default_str();
+  command.add_option("--timeout-for", flags.timeout_for, "For each object of a kind; may be repeated")
+      ->type_name("KIND=DURATION")
+      ->expected(1)
+      ->multi_option_policy(many);
+  command.add_flag("--no-wait", flags.no_wait, "End when everything was told to go, not when it is gone");
+  command
+      .add_option("--cascade", flags.cascade,
+                  "What objects own goes after them (background), before them (foreground), or stays (orphan)")
+      ->check(CLI::IsMember({"background", "foreground", "orphan"}))
+      ->capture_default_str();
+  command
+      .add_option("--dry-run", flags.dry_run,
+                  "Tell what would go; with `server` the API server checks it as well. Nothing is removed")
+      ->check(CLI::IsMember({"none", "client", "server"}));
+  command.add_flag("-y,--yes", flags.yes, "Do not ask");
+  command.add_flag("--force", flags.force, "Also what belongs to other bundles, or is in kube-system");
+  command.add_flag("--force-finalizers", flags.force_finalizers,
+                   "Remove the finalizers of what is stuck: what they stand for is not cleaned up");
+  command.add_flag("--cluster-gone", flags.cluster_gone, "A cluster that cannot be reached is gone: no failure");
+  command.add_option("-o,--output", flags.output, "What to print: text, json, jsonl or quiet")
+      ->check(CLI::IsMember({"text", "json", "jsonl", "quiet"}));
+  command.add_option("--journal", flags.journal, "Write every event to this file, a line of JSON each")
+      ->type_name("FILE");
+}
+
+}  // namespace
+
+void add_delete(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<DeleteFlags>();
+  CLI::App* command = app.add_subcommand("delete", "Take objects out, in the order in which they can really go");
+  add_flags(*command, *flags);
+  command->footer(
+      "Examples:\n"
+      "  fairlead delete -f k8s/\n"
+      "  fairlead delete --name shop\n"
+      "  fairlead delete namespace/team-a --timeout-for Namespace=5m\n\n"
+      "Exit codes: 0 gone, 1 failed, 3 timed out, 64 wrong command line, 130 interrupted.");
+  command->callback([&invocation, flags] {
+    invocation.run = [&invocation, flags] {
+      RealLoop loop;
+      CancelSource stop;
+      Interrupt interrupt(loop, stop);
+      return loop.run(take_out(loop, invocation.globals, *flags, stop));
+    };
+  });
+}
+
+}  // namespace fairlead::cli

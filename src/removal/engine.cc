@@ -1,0 +1,437 @@
+#include <algorithm>
+#include <map>
+
+#include "removal/causes.h"
+#include "removal/losses.h"
+#include "removal/refusal.h"
+#include "removal/vigil.h"
+
+namespace fairlead::removal {
+namespace {
+
+using journal::What;
+using kube::FaultKind;
+using State = ObjectEnding::State;
+
+constexpr Duration kFirstPause = std::chrono::milliseconds(200);
+constexpr Duration kLongestPause = std::chrono::seconds(10);
+constexpr Duration kInterruptionCheck = std::chrono::seconds(1);
+// Somewhat more than the client has in flight at once. Any further ones would still go out after the run was stopped.
+constexpr size_t kUnderWay = 96;
+constexpr size_t kNamedKinds = 6;
+
+const Json kNothing;
+
+std::string_view propagation_of(Cascade cascade) {
+  switch (cascade) {
+    case Cascade::background: return "Background";
+    case Cascade::foreground: return "Foreground";
+    case Cascade::orphan: return "Orphan";
+  }
+  return "";
+}
+
+// The API server's word that this very object was removed at once; what lingers is answered with the object.
+bool says_gone(const Json& answer, std::string_view uid) {
+  return answer["kind"].string_or("") == "Status" && answer["status"].string_or("") == "Success" &&
+         answer["details"]["uid"].string_or("") == uid;
+}
+
+class Engine {
+ public:
+  explicit Engine(Run& run)
+      : run_(run),
+        loop_(run.loop),
+        watching_(loop_, nullptr),
+        work_(loop_, nullptr),
+        tracker_(run, watching_),
+        vigil_(run, tracker_),
+        freed_(loop_) {}
+
+  Task<Ending> run(CancelSource* stop) {
+    CancelHook hook;
+    if (stop && stop->cancelled()) interrupt();
+    else hook.set(stop, [this] { loop_.post([this] { interrupt(); }); });
+    Loop::TimerId deadline{};
+    bool limited = run_.options.timeout > Duration::zero();
+    if (limited) deadline = loop_.call_after(run_.options.timeout, [this] { expire(); });
+
+    Ending ending;
+    if (std::optional<Error> problem = resolve()) {
+      ending.how = Ending::How::failed;
+      ending.causes.push_back({.error = *std::move(problem), .holds = {}});
+    } else {
+      ending = co_await proceed();
+    }
+    hook.clear();
+    if (limited && !run_.out_of_time) loop_.cancel_timer(deadline);
+    if (!run_.waits.cancelled()) run_.waits.cancel();
+    watching_.cancel();
+    co_await watching_.join();
+    co_return ending;
+  }
+
+ private:
+  void interrupt() {
+    run_.stopping = true;
+    run_.waits.cancel();
+    run_.changed.notify_all();
+  }
+  void expire() {
+    run_.out_of_time = true;
+    run_.waits.cancel();
+    run_.changed.notify_all();
+  }
+
+  // Which kind each target is of. One that nobody serves has no objects, unless its server does not answer.
+  std::optional<Error> resolve() {
+    const kube::Discovered& known = run_.discovery.known();
+    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+      const object::Key& key = run_.key(i);
+      const object::Resource* resource = known.find(key.group, run_.targets[i].version, key.kind);
+      if (!resource) resource = known.find(key.group, key.kind);
+      if (resource) run_.records[i].resource = *resource;
+      for (const kube::GroupProblem& problem : known.problems())
+        if (!resource && problem.group == key.group)
+          return Error(ErrorKind::unavailable, fmt::format("it is not known whether {} is there", key.text()))
+              .because(fmt::format("{}/{} cannot be discovered: {}", problem.group, problem.version, problem.why))
+              .next(fmt::format("kubectl get apiservice {}.{} -o yaml", problem.version, problem.group));
+    }
+    return std::nullopt;
+  }
+
+  Task<void> report_interruptions() {
+    while (co_await sleep_for(loop_, kInterruptionCheck)) tracker_.report_interruptions();
+  }
+
+  Task<Ending> proceed() {
+    Scope beside(loop_, &run_.waits);
+    beside.spawn(report_interruptions());
+    Result<void> known = co_await tracker_.start().governed_by(&run_.waits);
+    Ending ending;
+    if (known) {
+      std::vector<Loss> losses = co_await look();
+      bool wanted = co_await is_wanted(losses);
+      if (wanted) {
+        if (run_.options.dry_run == DryRun::none) beside.spawn(vigil_.keep());
+        co_await roll();
+      }
+      if (!run_.waits.cancelled()) run_.waits.cancel();
+      co_await work_.join();
+      co_await beside.join();
+      if (run_.out_of_time) fail_the_rest();
+      ending = ending_of();
+      if (!wanted) ending.how = Ending::How::declined;
+    } else {
+      co_await beside.join();
+      ending = ending_of();
+      ending.how = run_.stopping ? Ending::How::interrupted : Ending::How::failed;
+      if (!run_.stopping) ending.causes.push_back({.error = nothing_known(), .holds = {}});
+    }
+    co_return ending;
+  }
+
+  Error nothing_known() const {
+    Error error(ErrorKind::unavailable,
+                fmt::format("after {} it is still not known what is there, and nothing was removed",
+                            short_text(run_.options.timeout)));
+    for (uint32_t i = 0; i < run_.targets.size(); ++i)
+      if (const Error* interruption = tracker_.interruption(i)) return std::move(error).because(*interruption);
+    return error;
+  }
+
+  // What is there, as the watches tell it.
+  void take_in(uint32_t first) {
+    for (uint32_t i = first; i < run_.targets.size(); ++i) {
+      const Json* live = tracker_.find(i);
+      if (!live) continue;
+      Record& record = run_.records[i];
+      std::string_view uid = (*live)["metadata"]["uid"].string_or("");
+      if (!run_.targets[i].uid.empty() && run_.targets[i].uid != uid) continue;
+      record.uid = uid;
+      record.last = *live;
+      record.progress = progress_of(*live);
+    }
+  }
+
+  // Contents of a namespace that a controller has to clean up go before what may be that controller.
+  Task<void> add_contents(const std::vector<Loss>& losses) {
+    auto first = uint32_t(run_.targets.size());
+    auto is_namespace = [](const Target& target) { return target.key.group.empty() && target.key.kind == "Namespace"; };
+    // Where nothing but namespaces goes, whoever cleans up may be anywhere: the namespaces' own controller sees to it.
+    if (std::ranges::all_of(run_.targets, is_namespace)) co_return;
+    for (const Loss& loss : losses)
+      if (loss.guarded.empty())
+        for (const Target& target : loss.carrying) run_.imply(target);
+    if (run_.targets.size() == first) co_return;
+    (void)resolve();
+    (void)co_await tracker_.start().governed_by(&run_.waits);
+    take_in(first);
+  }
+
+  // What is there, what may not go, and what else would go.
+  Task<std::vector<Loss>> look() {
+    take_in(0);
+    std::vector<Loss> losses = co_await find_losses(run_, tracker_).governed_by(&run_.waits);
+    if (run_.options.dry_run == DryRun::none) co_await add_contents(losses);
+    std::vector<Thing> things;
+    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+      Thing thing{.key = run_.key(i), .live = run_.records[i].last.is_null() ? &kNothing : &run_.records[i].last};
+      if (run_.records[i].resource) thing.resource = *run_.records[i].resource;
+      if (thing.key.kind == "CustomResourceDefinition") {
+        Tracker::Others others = tracker_.others_of(i);
+        thing.takes_others = others.resource && (!others.known || !others.objects.empty());
+      }
+      things.push_back(std::move(thing));
+    }
+    Order order = order_of(things);
+    for (const std::string& note : order.notes) run_.note(What::note, note);
+    run_.plan.emplace(std::move(order));
+    settle_what_is_clear(losses);
+    co_return losses;
+  }
+
+  void settle_what_is_clear(const std::vector<Loss>& losses) {
+    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+      Record& record = run_.records[i];
+      const object::Key& key = run_.key(i);
+      if (const Error* trouble = tracker_.trouble(i); trouble && trouble->kind() != ErrorKind::not_found) {
+        run_.failed(
+            i, State::unknown,
+            Error(ErrorKind::denied, fmt::format("it is not known whether {} is there", key.text())).because(*trouble));
+      } else if (!tracker_.is_known(i)) {
+        // The run was ended before anything was known about it.
+        continue;
+      } else if (record.last.is_null()) {
+        record.state = State::absent;
+        run_.plan->gone(i);
+      } else if (record.implied) {
+        continue;
+      } else if (auto refusal = refusal_of(key, record.last, run_.options.part_of, run_.options.force)) {
+        refuse(i, *std::move(refusal));
+      }
+    }
+    for (const Loss& loss : losses)
+      if (!loss.guarded.empty())
+        refuse(loss.container,
+               Error(ErrorKind::denied, fmt::format("{} is not removed", run_.key(loss.container).text()))
+                   .because(fmt::format("{} would go with it, and has the annotation fairlead.dev/delete: protected",
+                                        loss.guarded)));
+  }
+
+  void refuse(uint32_t i, Error error) {
+    if (const std::string& where = run_.targets[i].source; !where.empty()) error = std::move(error).at(where);
+    run_.failed(i, State::refused, std::move(error));
+  }
+
+  // Tells what else will go, and asks.
+  Task<bool> is_wanted(const std::vector<Loss>& losses) {
+    std::map<std::string, size_t> kinds;
+    size_t count = 0;
+    for (uint32_t i = 0; i < run_.targets.size(); ++i)
+      if (!run_.plan->is_settled(i) && !run_.records[i].implied) {
+        ++kinds[run_.key(i).kind];
+        ++count;
+      }
+    std::string text = fmt::format("{} {} will be removed", count, count == 1 ? "object" : "objects");
+    std::vector<std::pair<size_t, std::string>> sorted;
+    for (const auto& [kind, n] : kinds) sorted.emplace_back(n, kind);
+    std::ranges::sort(sorted, std::greater());
+    std::string list;
+    for (size_t i = 0; i < sorted.size() && i < kNamedKinds; ++i)
+      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", sorted[i].first, sorted[i].second);
+    if (sorted.size() > kNamedKinds) list += fmt::format(" and {} other kinds", sorted.size() - kNamedKinds);
+    if (count > 0) text += fmt::format(" ({})", list);
+    text += ".";
+    for (const Loss& loss : losses) {
+      if (run_.plan->is_settled(loss.container)) continue;
+      text += "\n" + loss.text(run_);
+      run_.tell(What::note, loss.container, "takes",
+                loss.text(run_).substr(run_.key(loss.container).text().size() + 2));
+    }
+    if (count == 0 || run_.options.dry_run != DryRun::none || !run_.options.ask) co_return true;
+    co_return co_await run_.options.ask(std::move(text));
+  }
+
+  Task<void> roll() {
+    while (run_.plan->unsettled() > 0 && !run_.stopping && !run_.out_of_time) {
+      for (uint32_t i : run_.plan->take_startable())
+        if (!run_.plan->is_settled(i)) work_.spawn(remove(i));
+      if (run_.plan->unsettled() == 0) break;
+      (void)co_await run_.changed.wait_uncancelled();
+    }
+  }
+
+  Task<void> remove(uint32_t i) {
+    Record& record = run_.records[i];
+    if (run_.plan->is_settled(i)) co_return;
+    if (run_.options.dry_run == DryRun::client) {
+      would_go(i);
+      co_return;
+    }
+    if (run_.options.dry_run == DryRun::none) {
+      Duration limit = run_.patience_for(run_.key(i));
+      record.moved_at = loop_.now();
+      if (limit > Duration::zero()) record.timer = loop_.call_after(limit, [this, i, limit] { time_out(i, limit); });
+    }
+    // A second DELETE says nothing new to what is on its way, unless it is to go in another way.
+    if (record.progress.terminating && run_.options.cascade == Cascade::background &&
+        run_.options.dry_run == DryRun::none) {
+      told(i, "on its way out already");
+      co_return;
+    }
+    Duration pause = kFirstPause;
+    while (!run_.plan->is_settled(i) && co_await take_turn().governed_by(&run_.waits)) {
+      kube::Outcome<kube::Reply> outcome =
+          co_await run_.client
+              .remove(*record.resource, run_.key(i).ns, run_.key(i).name,
+                      {.uid = record.uid,
+                       .propagation = std::string(propagation_of(run_.options.cascade)),
+                       .dry_run = run_.options.dry_run == DryRun::server})
+              .governed_by(&run_.requests);
+      --in_flight_;
+      freed_.notify_one();
+      if (run_.plan->is_settled(i) || !again(i, outcome)) co_return;
+      if (!co_await sleep_for(loop_, pause).governed_by(&run_.waits)) co_return;
+      pause = std::min(pause * 2, kLongestPause);
+    }
+  }
+
+  Task<Result<void>> take_turn() {
+    while (in_flight_ >= kUnderWay)
+      if (Result<void> woken = co_await freed_.wait(); !woken) co_return woken;
+    if (run_.waits.cancelled()) co_return fail(cancelled_error());
+    ++in_flight_;
+    co_return Result<void>();
+  }
+
+  // Takes in the answer to a DELETE; true if it is worth sending once more.
+  bool again(uint32_t i, const kube::Outcome<kube::Reply>& outcome) {
+    Record& record = run_.records[i];
+    if (outcome) {
+      record.fault.reset();
+      if (run_.options.dry_run == DryRun::server) would_go(i);
+      else if (says_gone(outcome->value, record.uid)) run_.gone(i);
+      else {
+        if (outcome->value["metadata"]["uid"].is_string()) run_.see(i, outcome->value);
+        if (!run_.plan->is_settled(i)) told(i, "");
+      }
+      return false;
+    }
+    const kube::Fault* fault = outcome.error().fault();
+    Error error = outcome.error().error();
+    if (fault && (fault->kind == FaultKind::not_found || fault->kind == FaultKind::not_served)) {
+      run_.gone(i);
+      return false;
+    }
+    if (fault && fault->kind == FaultKind::conflict &&
+        fault->message.find("UID in precondition") != std::string::npos) {
+      run_.gone(i, "another one has its name by now, and stays");
+      return false;
+    }
+    if (fault && fault->kind != FaultKind::conflict && fault->disposition == kube::Disposition::permanent) {
+      refuse(i, Error(ErrorKind::denied, fmt::format("{} could not be removed", run_.key(i).text())).because(error));
+      return false;
+    }
+    bool is_news = !record.fault || record.fault->message() != error.message();
+    record.fault = error;
+    if (is_news) run_.tell(What::error, i, "not removed", "its removal was not accepted, and is tried again", error);
+    return true;
+  }
+
+  void would_go(uint32_t i) {
+    run_.settle(i, State::would_go);
+    run_.tell(What::note, i, "would go", "would be removed");
+    run_.plan->gone(i);
+    run_.changed.notify_all();
+  }
+
+  void told(uint32_t i, std::string text) {
+    Record& record = run_.records[i];
+    record.told = true;
+    record.moved_at = loop_.now();
+    run_.tell(What::progress, i, "leaving", std::move(text));
+    if (run_.options.wait || run_.plan->is_awaited(i)) return;
+    run_.settle(i, State::leaving);
+    run_.plan->gone(i);
+    run_.changed.notify_all();
+  }
+
+  void time_out(uint32_t i, Duration limit) {
+    bool is_known = !tracker_.interruption(i) && tracker_.is_known(i);
+    run_.failed(i, is_known ? State::remains : State::unknown, vigil_.still_there(i, limit));
+  }
+
+  void fail_the_rest() {
+    for (uint32_t i = 0; i < run_.targets.size(); ++i)
+      if (run_.plan->state(i) == Plan::State::started) time_out(i, run_.options.timeout);
+  }
+
+  Ending ending_of() {
+    Ending ending;
+    bool all_late = true;
+    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+      Record& record = run_.records[i];
+      run_.settle(i, record.state);
+      if (run_.plan && run_.plan->state(i) == Plan::State::held) record.state = State::held;
+      if (record.told && record.state == State::not_begun) record.state = State::leaving;
+      if (record.error) {
+        all_late = all_late && record.error->kind() == ErrorKind::timeout;
+        Cause cause{.error = *record.error, .holds = {}};
+        for (uint32_t held : run_.plan->held_by(i)) cause.holds.push_back(run_.key(held));
+        ending.causes.push_back(std::move(cause));
+      }
+      ending.objects.push_back(
+          {.key = run_.key(i), .source = run_.targets[i].source, .state = record.state, .error = record.error});
+    }
+    if (!ending.causes.empty()) ending.how = all_late ? Ending::How::timed_out : Ending::How::failed;
+    if (run_.stopping) ending.how = Ending::How::interrupted;
+    return ending;
+  }
+
+  Run& run_;
+  Loop& loop_;
+  Scope watching_;
+  Scope work_;
+  Tracker tracker_;
+  Vigil vigil_;
+  size_t in_flight_ = 0;
+  Signal freed_;
+};
+
+}  // namespace
+
+std::string_view name_of(State state) {
+  switch (state) {
+    case State::gone: return "gone";
+    case State::absent: return "absent";
+    case State::leaving: return "leaving";
+    case State::would_go: return "would go";
+    case State::refused: return "refused";
+    case State::remains: return "still there";
+    case State::unknown: return "unknown";
+    case State::held: return "held";
+    case State::not_begun: return "not begun";
+  }
+  return "";
+}
+
+std::string_view name_of(Ending::How how) {
+  switch (how) {
+    case Ending::How::done: return "done";
+    case Ending::How::failed: return "failed";
+    case Ending::How::timed_out: return "timed out";
+    case Ending::How::interrupted: return "interrupted";
+    case Ending::How::declined: return "declined";
+  }
+  return "";
+}
+
+Task<Ending> take_out(kube::Client& client, kube::Discovery& discovery, std::vector<Target> targets, Options options,
+                      journal::Journal& journal, CancelSource* stop) {
+  Run run(client, discovery, journal, std::move(options), std::move(targets));
+  Engine engine(run);
+  co_return co_await engine.run(stop);
+}
+
+}  // namespace fairlead::removal

@@ -1,0 +1,144 @@
+#include "removal/losses.h"
+
+#include <algorithm>
+#include <map>
+
+#include "inventory/applyset.h"
+#include "removal/finalizers.h"
+#include "removal/refusal.h"
+
+namespace fairlead::removal {
+namespace {
+
+constexpr size_t kNamed = 3;
+// Kinds that the cluster has besides its own: so many are looked at.
+constexpr size_t kCustomKinds = 15;
+constexpr size_t kFewNamespaces = 2;
+
+constexpr std::pair<std::string_view, std::string_view> kOwnKinds[] = {{"", "ConfigMap"},
+                                                                       {"", "PersistentVolumeClaim"},
+                                                                       {"", "Pod"},
+                                                                       {"", "Secret"},
+                                                                       {"", "Service"},
+                                                                       {"apps", "DaemonSet"},
+                                                                       {"apps", "Deployment"},
+                                                                       {"apps", "StatefulSet"},
+                                                                       {"batch", "CronJob"},
+                                                                       {"batch", "Job"},
+                                                                       {"networking.k8s.io", "Ingress"}};
+
+void count(Loss& loss, const object::Key& key, const Json& object) {
+  ++loss.count;
+  if (loss.named.size() < kNamed) loss.named.push_back(key.text());
+  if (loss.guarded.empty() && is_protected(object)) loss.guarded = key.text();
+}
+
+// What every namespace has, or goes with its owner, is no loss.
+bool is_incidental(const object::Key& key, const Json& object, std::string_view part_of) {
+  // The inventory of the bundle itself.
+  if (!part_of.empty() && object["metadata"]["labels"][inventory::kIdLabel].string_or("") == part_of) return true;
+  if (key.kind == "ConfigMap" && key.name == "kube-root-ca.crt") return true;
+  return !object["metadata"]["ownerReferences"].items().empty();
+}
+
+struct Contents {
+  Run& run;
+  const Tracker& tracker;
+  std::map<std::string, Loss>& by_namespace;
+  bool incomplete = false;
+
+  void take(const object::Resource& resource, const Json& object) {
+    const Json& metadata = object["metadata"];
+    object::Key key{.group = resource.group,
+                    .kind = resource.kind,
+                    .ns = std::string(metadata["namespace"].string_or("")),
+                    .name = std::string(metadata["name"].string_or(""))};
+    auto found = by_namespace.find(key.ns);
+    if (found == by_namespace.end() || run.find(key) || is_incidental(key, object, run.options.part_of)) return;
+    count(found->second, key, object);
+    if (has_foreign_finalizer(object))
+      found->second.carrying.push_back({.key = std::move(key),
+                                        .version = resource.version,
+                                        .source = {},
+                                        .uid = std::string(metadata["uid"].string_or(""))});
+  }
+
+  Task<void> read(object::Resource resource, std::string ns) {
+    if (const kube::Watched* watched = tracker.covering(resource, ns)) {
+      for (const auto& [place, object] : watched->objects()) take(resource, object);
+      incomplete = incomplete || !watched->synced();
+      co_return;
+    }
+    auto list = co_await run.client.list(resource, {.ns = ns, .metadata_only = true});
+    if (!list) incomplete = true;
+    else
+      for (const Json& object : list->items) take(resource, object);
+  }
+};
+
+Task<void> find_contents(Run& run, const Tracker& tracker, std::map<std::string, Loss>& by_namespace) {
+  std::vector<object::Resource> kinds;
+  for (const auto& [group, kind] : kOwnKinds)
+    if (const object::Resource* resource = run.discovery.known().find(group, kind)) kinds.push_back(*resource);
+  Contents contents{run, tracker, by_namespace};
+  size_t custom = 0;
+  for (const object::Resource& resource : run.discovery.known().resources()) {
+    bool is_custom = resource.group.find('.') != std::string::npos && !resource.group.ends_with(".k8s.io");
+    if (!is_custom || !resource.namespaced || !resource.can("list") || !resource.can("delete")) continue;
+    auto is_known = [&](const object::Resource& one) {
+      return one.group == resource.group && one.kind == resource.kind;
+    };
+    if (std::ranges::any_of(kinds, is_known)) continue;
+    if (++custom > kCustomKinds) contents.incomplete = true;
+    else kinds.push_back(resource);
+  }
+  Scope scope(run.loop, co_await current_cancel());
+  for (const object::Resource& kind : kinds) {
+    if (by_namespace.size() > kFewNamespaces) scope.spawn(contents.read(kind, ""));
+    else
+      for (const auto& [ns, loss] : by_namespace) scope.spawn(contents.read(kind, ns));
+  }
+  co_await scope.join();
+  if (contents.incomplete)
+    for (auto& [ns, loss] : by_namespace) loss.incomplete = true;
+}
+
+}  // namespace
+
+std::string Loss::text(const Run& run) const {
+  const object::Key& key = run.key(container);
+  std::string all;
+  for (const std::string& name : named) all += (all.empty() ? "" : ", ") + name;
+  if (count > named.size()) all += fmt::format(" and {} more", count - named.size());
+  return fmt::format("{}: {}{} {} go with it that {} not among these: {}", key.text(), incomplete ? "at least " : "",
+                     count, count == 1 ? "object will" : "objects will", count == 1 ? "is" : "are", all);
+}
+
+Task<std::vector<Loss>> find_losses(Run& run, const Tracker& tracker) {
+  std::vector<Loss> losses;
+  std::map<std::string, Loss> by_namespace;
+  for (uint32_t i = 0; i < run.targets.size(); ++i) {
+    const object::Key& key = run.key(i);
+    if (run.records[i].last.is_null()) continue;
+    if (key.kind == "CustomResourceDefinition") {
+      Tracker::Others others = tracker.others_of(i);
+      Loss loss{.container = i};
+      for (const Json* object : others.objects)
+        count(loss,
+              {.group = others.resource->group,
+               .kind = others.resource->kind,
+               .ns = std::string((*object)["metadata"]["namespace"].string_or("")),
+               .name = std::string((*object)["metadata"]["name"].string_or(""))},
+              *object);
+      losses.push_back(std::move(loss));
+    } else if (key.group.empty() && key.kind == "Namespace") {
+      by_namespace[key.name].container = i;
+    }
+  }
+  if (!by_namespace.empty()) co_await find_contents(run, tracker, by_namespace);
+  for (auto& [ns, loss] : by_namespace) losses.push_back(std::move(loss));
+  std::erase_if(losses, [](const Loss& loss) { return loss.count == 0; });
+  co_return losses;
+}
+
+}  // namespace fairlead::removal

@@ -1,0 +1,339 @@
+#include "removal/order.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "admission/match.h"
+#include "graph/graph.h"
+#include "removal/finalizers.h"
+
+namespace fairlead::removal {
+namespace {
+
+using Strength = Edge::Strength;
+
+// What goes first has the lowest number. Edges that must be never lead up, so that they have no loops.
+enum class Turn : uint8_t { held, definition, webhook, rest, name_space };
+
+bool is_definition(const object::Key& key) {
+  return key.group == "apiextensions.k8s.io" && key.kind == "CustomResourceDefinition";
+}
+bool is_api_service(const object::Key& key) {
+  return key.group == "apiregistration.k8s.io" && key.kind == "APIService";
+}
+bool is_webhook_configuration(const object::Key& key) {
+  return key.group == "admissionregistration.k8s.io" && key.kind.ends_with("WebhookConfiguration");
+}
+bool is_namespace(const object::Key& key) { return key.group.empty() && key.kind == "Namespace"; }
+
+// Groups of Kubernetes itself, and those of its add-ons that are APIs of their own, differ in nothing but this.
+bool is_custom(const object::Key& key) {
+  static const std::set<std::string_view> kOwn{"apps",
+                                               "batch",
+                                               "autoscaling",
+                                               "policy",
+                                               "extensions",
+                                               "admissionregistration.k8s.io",
+                                               "apiextensions.k8s.io",
+                                               "apiregistration.k8s.io",
+                                               "authentication.k8s.io",
+                                               "authorization.k8s.io",
+                                               "certificates.k8s.io",
+                                               "coordination.k8s.io",
+                                               "discovery.k8s.io",
+                                               "events.k8s.io",
+                                               "flowcontrol.apiserver.k8s.io",
+                                               "internal.apiserver.k8s.io",
+                                               "networking.k8s.io",
+                                               "node.k8s.io",
+                                               "rbac.authorization.k8s.io",
+                                               "resource.k8s.io",
+                                               "scheduling.k8s.io",
+                                               "storage.k8s.io",
+                                               "storagemigration.k8s.io"};
+  return !key.group.empty() && !kOwn.contains(key.group);
+}
+
+bool meets(const admission::Webhook& webhook, const Thing& thing, admission::Operation operation) {
+  admission::Attributes attributes;
+  attributes.operation = operation;
+  attributes.resource = {
+      .group = thing.key.group, .version = thing.resource.version, .resource = thing.resource.plural};
+  attributes.kind = {.group = thing.key.group, .version = thing.resource.version, .kind = thing.key.kind};
+  attributes.ns = is_namespace(thing.key) ? thing.key.name : thing.key.ns;
+  attributes.name = thing.key.name;
+  attributes.old_object = *thing.live;
+  if (operation == admission::Operation::update) attributes.object = *thing.live;
+  // What cannot be told (conditions on what is not read, labels of a namespace) counts as a yes.
+  return admission::match(webhook, attributes).outcome != admission::Match::Outcome::no;
+}
+
+class Ordering {
+ public:
+  explicit Ordering(const std::vector<Thing>& things) : things_(things), turns_(things.size(), Turn::rest) {
+    order_.things = uint32_t(things.size());
+  }
+
+  Order run() {
+    for (uint32_t i = 0; i < things_.size(); ++i)
+      if (is_webhook_configuration(things_[i].key))
+        for (admission::Webhook& webhook : admission::read_webhooks(*things_[i].live))
+          webhooks_.push_back({i, std::move(webhook)});
+    for (uint32_t i = 0; i < things_.size(); ++i) turns_[i] = turn_of(things_[i]);
+    add_definitions();
+    add_api_services();
+    add_webhooks();
+    add_rest();
+    add_namespaces();
+    add_wishes();
+    break_loops(order_);
+    return std::move(order_);
+  }
+
+ private:
+  struct Hook {
+    uint32_t configuration;
+    admission::Webhook webhook;
+  };
+
+  Turn turn_of(const Thing& thing) const {
+    const object::Key& key = thing.key;
+    if (is_namespace(key)) return Turn::name_space;
+    if (is_definition(key) || is_api_service(key)) return Turn::definition;
+    if (is_webhook_configuration(key)) return Turn::webhook;
+    if (is_custom(key) || has_foreign_finalizer(*thing.live)) return Turn::held;
+    for (const Hook& hook : webhooks_) {
+      // What may be behind the webhook itself stays until nobody is asked any more.
+      if (hook.webhook.service && hook.webhook.service->ns == key.ns) continue;
+      if (meets(hook.webhook, thing, admission::Operation::remove)) return Turn::held;
+    }
+    return Turn::rest;
+  }
+
+  void after(uint32_t later, uint32_t sooner, Strength strength, std::string reason) {
+    if (later != sooner) order_.edges.push_back({later, sooner, strength, std::move(reason)});
+  }
+
+  // A node that is gone when all of them are.
+  uint32_t add_group(std::string text, const std::vector<uint32_t>& members) {
+    uint32_t node = order_.nodes();
+    order_.groups.push_back(std::move(text));
+    for (uint32_t member : members) after(node, member, Strength::must, "");
+    return node;
+  }
+  uint32_t all_of(Turn turn, std::string text) {
+    std::vector<uint32_t> members;
+    for (uint32_t i = 0; i < things_.size(); ++i)
+      if (turns_[i] == turn) members.push_back(i);
+    return add_group(std::move(text), members);
+  }
+
+  bool has(Turn turn) const { return std::ranges::find(turns_, turn) != turns_.end(); }
+
+  void add_definitions() {
+    std::unordered_map<std::string, uint32_t> definitions;
+    for (uint32_t i = 0; i < things_.size(); ++i)
+      if (is_definition(things_[i].key)) {
+        const Json& spec = (*things_[i].live)["spec"];
+        definitions[fmt::format("{}/{}", spec["group"].string_or(""), spec["names"]["kind"].string_or(""))] = i;
+      }
+    if (definitions.empty()) return;
+    for (uint32_t i = 0; i < things_.size(); ++i) {
+      auto found = definitions.find(things_[i].key.group + "/" + things_[i].key.kind);
+      if (found != definitions.end()) after(found->second, i, Strength::must, "it is an instance of it");
+    }
+  }
+
+  void add_api_services() {
+    for (uint32_t service = 0; service < things_.size(); ++service) {
+      if (!is_api_service(things_[service].key)) continue;
+      std::string_view group = (*things_[service].live)["spec"]["group"].string_or("");
+      for (uint32_t i = 0; i < things_.size(); ++i)
+        if (things_[i].key.group == group && turns_[i] == Turn::held)
+          after(service, i, Strength::must, "its API serves it");
+    }
+  }
+
+  // While a configuration is there, its webhook is asked about every update that removes a finalizer.
+  void add_webhooks() {
+    for (const Hook& hook : webhooks_) {
+      for (uint32_t i = 0; i < things_.size(); ++i) {
+        if (turns_[i] != Turn::held) continue;
+        if (meets(hook.webhook, things_[i], admission::Operation::update) ||
+            meets(hook.webhook, things_[i], admission::Operation::remove))
+          after(hook.configuration, i, Strength::must, fmt::format("webhook {} guards it", hook.webhook.name));
+      }
+    }
+    for (uint32_t i = 0; i < things_.size(); ++i) {
+      if (turns_[i] != Turn::webhook) continue;
+      for (uint32_t definition = 0; definition < things_.size(); ++definition)
+        if (is_definition(things_[definition].key))
+          after(i, definition, things_[definition].takes_others ? Strength::must : Strength::better,
+                "its instances may be guarded by it");
+    }
+  }
+
+  void add_rest() {
+    if (!has(Turn::rest)) return;
+    std::vector<std::pair<uint32_t, std::string>> gates;
+    if (has(Turn::held))
+      gates.emplace_back(all_of(Turn::held, "what controllers have to clean up"), "it may be needed by what cleans up");
+    if (has(Turn::webhook))
+      gates.emplace_back(all_of(Turn::webhook, "webhook configurations"), "it may be behind a webhook");
+    for (const auto& [gate, reason] : gates)
+      for (uint32_t i = 0; i < things_.size(); ++i)
+        if (turns_[i] == Turn::rest) after(i, gate, Strength::must, reason);
+    for (Strength strength : {Strength::must, Strength::better}) {
+      std::vector<uint32_t> concerned;
+      for (uint32_t i = 0; i < things_.size(); ++i) {
+        bool must = things_[i].takes_others || is_api_service(things_[i].key);
+        if (turns_[i] == Turn::definition && must == (strength == Strength::must)) concerned.push_back(i);
+      }
+      if (concerned.empty()) continue;
+      uint32_t gate = add_group("CRDs and APIServices", concerned);
+      for (uint32_t i = 0; i < things_.size(); ++i)
+        if (turns_[i] == Turn::rest) after(i, gate, strength, "it may serve them or clean up their instances");
+    }
+  }
+
+  void add_namespaces() {
+    if (!has(Turn::name_space)) return;
+    std::unordered_map<std::string, uint32_t> namespaces;
+    for (uint32_t i = 0; i < things_.size(); ++i)
+      if (turns_[i] == Turn::name_space) namespaces[things_[i].key.name] = i;
+    for (uint32_t i = 0; i < things_.size(); ++i) {
+      auto found = namespaces.find(things_[i].key.ns);
+      if (found != namespaces.end() && !things_[i].key.ns.empty())
+        after(found->second, i, Strength::must, "it is in it");
+    }
+    // A namespace may hold what cleans up, or what is behind a webhook or an API, whoever has put it there.
+    for (Turn turn : {Turn::held, Turn::definition, Turn::webhook}) {
+      if (!has(turn)) continue;
+      uint32_t gate = all_of(turn, turn == Turn::held         ? "what controllers have to clean up"
+                                   : turn == Turn::definition ? "CRDs and APIServices"
+                                                              : "webhook configurations");
+      for (const auto& [name, node] : namespaces) after(node, gate, Strength::must, "what cleans up may be in it");
+    }
+  }
+
+  // Needs that people have written down, the other way round.
+  void add_wishes() {
+    manifest::Bundle bundle;
+    std::vector<uint32_t> of;
+    auto is_annotated = [](const Thing& thing) { return (*thing.live)["metadata"]["annotations"].is_object(); };
+    if (std::ranges::none_of(things_, is_annotated)) return;
+    for (uint32_t i = 0; i < things_.size(); ++i) {
+      // What it is made of is of no interest here, only what is written on it.
+      const Json& metadata = (*things_[i].live)["metadata"];
+      Json value(Json::Object{
+          {"apiVersion", things_[i].resource.api_version()},
+          {"kind", things_[i].key.kind},
+          {"metadata", Json::Object{{"name", things_[i].key.name}, {"annotations", metadata["annotations"]}}}});
+      if (!things_[i].key.ns.empty()) value.make("metadata").make("namespace") = things_[i].key.ns;
+      Result<object::Object> object = object::Object::from(std::move(value));
+      if (!object) continue;
+      bundle.objects.push_back(*std::move(object));
+      of.push_back(i);
+    }
+    graph::Graph graph = graph::Graph::build(bundle, {});
+    std::unordered_map<uint32_t, uint32_t> waves;
+    for (uint32_t node = 0; node < graph.nodes().size(); ++node)
+      if (graph.nodes()[node].kind == graph::Node::Kind::wave) {
+        waves[node] = order_.nodes();
+        order_.groups.push_back(graph.text(node));
+      }
+    auto own = [&](uint32_t node) -> std::optional<uint32_t> {
+      if (node < of.size()) return of[node];
+      auto found = waves.find(node);
+      return found == waves.end() ? std::nullopt : std::optional(found->second);
+    };
+    for (uint32_t node = 0; node < graph.nodes().size(); ++node) {
+      std::optional<uint32_t> sooner = own(node);
+      if (!sooner) continue;
+      for (const graph::Need& need : graph.needs_of(node)) {
+        std::optional<uint32_t> later = own(need.target);
+        bool is_wave = waves.contains(node) || waves.contains(need.target);
+        bool is_written = need.reason == "config.kubernetes.io/depends-on" || need.reason == "fairlead.dev/needs";
+        if (!later || !need.hard || !(is_wave || is_written)) continue;
+        after(*later, *sooner, Strength::wished, is_wave ? "waves go in reverse" : std::string(need.reason));
+      }
+    }
+  }
+
+  const std::vector<Thing>& things_;
+  std::vector<Turn> turns_;
+  std::vector<Hook> webhooks_;
+  Order order_;
+};
+
+// Strongly connected components, without recursion: the number of each node's component.
+std::vector<uint32_t> components(const Order& order) {
+  uint32_t count = order.nodes();
+  std::vector<std::vector<uint32_t>> next(count);
+  for (const Edge& edge : order.edges) next[edge.sooner].push_back(edge.later);
+  constexpr uint32_t kNone = ~uint32_t{0};
+  std::vector<uint32_t> index(count, kNone), low(count, 0), component(count, kNone), stack;
+  std::vector<bool> on_stack(count, false);
+  uint32_t counter = 0, found = 0;
+  struct Frame {
+    uint32_t node;
+    size_t at;
+  };
+  for (uint32_t root = 0; root < count; ++root) {
+    if (index[root] != kNone) continue;
+    std::vector<Frame> frames{{root, 0}};
+    while (!frames.empty()) {
+      Frame& frame = frames.back();
+      uint32_t node = frame.node;
+      if (frame.at == 0) {
+        index[node] = low[node] = counter++;
+        stack.push_back(node);
+        on_stack[node] = true;
+      }
+      if (frame.at < next[node].size()) {
+        uint32_t child = next[node][frame.at++];
+        if (index[child] == kNone) frames.push_back({child, 0});
+        else if (on_stack[child]) low[node] = std::min(low[node], index[child]);
+        continue;
+      }
+      if (low[node] == index[node]) {
+        uint32_t member;
+        do {
+          member = stack.back();
+          stack.pop_back();
+          on_stack[member] = false;
+          component[member] = found;
+        } while (member != node);
+        ++found;
+      }
+      frames.pop_back();
+      if (!frames.empty()) low[frames.back().node] = std::min(low[frames.back().node], low[node]);
+    }
+  }
+  return component;
+}
+
+}  // namespace
+
+void break_loops(Order& order) {
+  for (Strength weakest : {Strength::better, Strength::wished}) {
+    std::vector<uint32_t> component = components(order);
+    auto closes = [&](const Edge& edge) {
+      return edge.strength == weakest && component[edge.later] == component[edge.sooner];
+    };
+    if (weakest == Strength::wished) {
+      std::set<std::string> reasons;
+      for (const Edge& edge : order.edges)
+        if (closes(edge)) reasons.insert(edge.reason);
+      for (const std::string& reason : reasons)
+        order.notes.push_back(
+            fmt::format("{}: not kept where it contradicts what finalizers and webhooks need", reason));
+    }
+    std::erase_if(order.edges, closes);
+  }
+}
+
+Order order_of(const std::vector<Thing>& things) { return Ordering(things).run(); }
+
+}  // namespace fairlead::removal

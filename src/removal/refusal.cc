@@ -1,0 +1,43 @@
+#include "removal/refusal.h"
+
+#include <algorithm>
+#include <array>
+
+#include "inventory/applyset.h"
+
+namespace fairlead::removal {
+namespace {
+
+constexpr std::array<std::string_view, 4> kSystemNamespaces{"default", "kube-node-lease", "kube-public", "kube-system"};
+
+std::string command_word(const object::Key& key) { return key.group.empty() ? key.kind : key.kind + "." + key.group; }
+
+}  // namespace
+
+bool is_protected(const Json& object) {
+  return object["metadata"]["annotations"]["fairlead.dev/delete"].string_or("") == "protected";
+}
+
+std::optional<Error> refusal_of(const object::Key& key, const Json& live, std::string_view part_of, bool force) {
+  Error error(ErrorKind::denied, fmt::format("{} is not removed", key.text()));
+  if (is_protected(live))
+    return std::move(error)
+        .because("it has the annotation fairlead.dev/delete: protected")
+        .next(fmt::format("kubectl {}annotate {} {} fairlead.dev/delete-, if it really is to go",
+                          key.ns.empty() ? "" : "-n " + key.ns + " ", command_word(key), key.name));
+  if (key.group.empty() && key.kind == "Namespace" &&
+      std::ranges::find(kSystemNamespaces, key.name) != kSystemNamespaces.end())
+    return std::move(error).because("it is a namespace of Kubernetes itself");
+  inventory::Ownership ownership = inventory::ownership(live, part_of);
+  if (ownership == inventory::Ownership::ours && !part_of.empty()) return std::nullopt;
+  if (ownership == inventory::Ownership::another && !force)
+    return std::move(error)
+        .because(fmt::format("it is part of another bundle ({}={})", inventory::kPartOfLabel,
+                             live["metadata"]["labels"][inventory::kPartOfLabel].string_or("")))
+        .next("fairlead delete --name BUNDLE to remove that bundle, or --force to remove the object all the same");
+  if (key.ns == "kube-system" && !force)
+    return std::move(error).because("it is in kube-system").next("fairlead delete … --force, if it really is to go");
+  return std::nullopt;
+}
+
+}  // namespace fairlead::removal

@@ -1,0 +1,415 @@
+#include "removal/removal.h"
+
+#include <gmock/gmock.h>
+
+#include "inventory/inventory.h"
+#include "removal/removal_testing.h"
+
+namespace fairlead::removal {
+namespace {
+
+using journal::What;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using How = Ending::How;
+
+TEST_F(RemovalTest, WhatIsThereGoesAndWhatIsNotIsNoMistake) {
+  put(config_map("a") + config_map("b"));
+  Ending ending = remove(config_map("a") + config_map("b") + config_map("c"));
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap default/a gone\nConfigMap default/b gone\nConfigMap default/c absent\n");
+  EXPECT_TRUE(get("/api/v1/namespaces/default/configmaps/a").is_null());
+}
+
+TEST_F(RemovalTest, TheOperatorOutlivesWhatItCleansUp) {
+  std::string bundle = std::string(kWidgets) + widget("one") + widget("two") + deployment("widget-operator");
+  put(bundle);
+  // It works only while its Deployment is there.
+  start_operator(seconds(2), [this] {
+    return sandbox_.core().find("apps", "deployments", "default", "widget-operator") != nullptr;
+  });
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
+  EXPECT_THAT(removed(),
+              ElementsAre("Widget default/one", "Widget default/two", "CustomResourceDefinition widgets.example.com",
+                          "Deployment default/widget-operator"));
+  EXPECT_EQ(count_events(What::progress, "stuck"), 0U) << events();
+}
+
+TEST_F(RemovalTest, SlowWithProgressIsNotStuck) {
+  std::string bundle(kWidgets);
+  std::string all = bundle;
+  for (int i = 0; i < 40; ++i) all += widget(fmt::format("w{}", i));
+  put(all);
+  start_operator(seconds(8));
+  // The instances are not part of what is removed: they are told, and go with the CRD, slowly.
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
+  EXPECT_EQ(count_events(What::progress, "stuck"), 0U) << events();
+  EXPECT_THAT(events(), HasSubstr("40 objects will go with it that are not among these: Widget default/w0, Widget "
+                                  "default/w1, Widget default/w10 and 37 more"));
+  EXPECT_GT(ending.took, minutes(5));
+}
+
+TEST_F(RemovalTest, ADeadOperatorIsNamedEarlyAndHoldsTheRest) {
+  std::string bundle =
+      std::string(kWidgets) + widget("one", "widgets.acme.dev/cleanup") + deployment("acme-operator", "default", 0);
+  put(bundle);
+  Ending ending = remove(bundle, {.timeout = minutes(2)});
+  EXPECT_EQ(ending.how, How::timed_out);
+  EXPECT_EQ(states(ending),
+            "CustomResourceDefinition widgets.example.com held\nWidget default/one still there\nDeployment "
+            "default/acme-operator held\n");
+  EXPECT_EQ(
+      reports(ending),
+      "error: Widget default/one is still there after 2m\n"
+      "  because   finalizer widgets.acme.dev/cleanup has not been removed\n"
+      "  because   Deployment default/acme-operator, which seems to be its controller, has 0 of 0 replicas ready\n"
+      "  from      bundle.yaml:11\n"
+      "  next      kubectl -n default scale deployment/acme-operator --replicas=1\n");
+  auto first = std::ranges::find(events_, std::string("stuck"), &journal::Event::state);
+  ASSERT_NE(first, events_.end());
+  EXPECT_LT(first->at, journal_.elapsed() - seconds(100));
+  EXPECT_EQ(ending.causes.front().holds.size(), 2U);
+  EXPECT_THAT(events(),
+              HasSubstr("Widget default/one (stuck); 2 wait behind: CustomResourceDefinition widgets.example.com "
+                        "for Widget default/one (it is an instance of it), …"));
+}
+
+TEST_F(RemovalTest, RemovedTooEarlyTheOperatorIsMissed) {
+  put(std::string(kWidgets) + widget("one", "widgets.acme.dev/cleanup"));
+  Ending ending = remove_named({"widget/one"}, {.timeout = minutes(1)});
+  EXPECT_EQ(reports(ending),
+            "error: Widget default/one is still there after 1m\n"
+            "  because   finalizer widgets.acme.dev/cleanup has not been removed\n"
+            "  because   no workload in the cluster has a name that goes with it: whoever removes it may be gone\n"
+            "  next      bring the controller back, or fairlead delete -n default Widget.example.com/one "
+            "--force-finalizers\n");
+}
+
+TEST_F(RemovalTest, AStuckObjectCostsFewRequests) {
+  put(std::string(kWidgets) + widget("one"));
+  begin();
+  uint64_t before = requests();
+  Ending ending = remove_named({"widget/one"}, {.timeout = minutes(10), .timeout_for = {{"Widget", minutes(20)}}});
+  EXPECT_EQ(ending.how, How::timed_out);
+  EXPECT_LE(requests() - before, 20U);
+}
+
+TEST_F(RemovalTest, FiveHundredObjectsCostLittleMoreThanTheirDeletes) {
+  std::string bundle = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n";
+  for (int i = 0; i < 499; ++i) bundle += config_map(fmt::format("c{}", i), "", "team");
+  put(bundle);
+  uint64_t before = requests();
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_LE(requests() - before, 500U + 3 * 2 + 30);
+  EXPECT_EQ(ending.requests, requests() - before - 2);
+}
+
+TEST_F(RemovalTest, AWebhookThatIsGoneIsFoundToBlock) {
+  put(std::string(kWidgets) + widget("one") +
+      "---\napiVersion: v1\nkind: Service\nmetadata: {name: hook, namespace: default}\nspec: {ports: [{port: 443}], "
+      "selector: {app: hook}}\n"
+      "---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: "
+      "guard}\n"
+      "webhooks:\n- name: v.example.com\n  admissionReviewVersions: [v1]\n  sideEffects: None\n  failurePolicy: Fail\n"
+      "  clientConfig: {service: {name: hook, namespace: default}}\n"
+      "  rules: [{apiGroups: [example.com], apiVersions: ['*'], operations: [UPDATE], resources: [widgets]}]\n");
+  start_operator(seconds(1));
+  Ending ending = remove_named({"widget/one"}, {.timeout = minutes(1)});
+  EXPECT_EQ(ending.how, How::timed_out) << events();
+  EXPECT_EQ(reports(ending),
+            "error: Widget default/one is still there after 1m\n"
+            "  because   finalizer example.com/cleanup has not been removed\n"
+            "  because   the update that removes it has to pass webhook v.example.com (guard), which does not answer\n"
+            "  because   service default/hook has no endpoints\n"
+            "  because   no pod has the labels that it selects: app=hook\n"
+            "  next      kubectl -n default get endpointslices,pods; if the webhook is gone for good: kubectl delete "
+            "validatingwebhookconfiguration guard\n");
+}
+
+TEST_F(RemovalTest, WebhooksGoAfterWhatTheyGuardAndBeforeWhatIsBehindThem) {
+  std::string bundle =
+      std::string(kWidgets) + widget("one") + deployment("hook") +
+      "---\napiVersion: v1\nkind: Service\nmetadata: {name: hook, namespace: default}\nspec: {ports: [{port: 443}], "
+      "selector: {app: hook}}\n"
+      "---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: "
+      "guard}\n"
+      "webhooks:\n- name: v.example.com\n  admissionReviewVersions: [v1]\n  sideEffects: None\n  failurePolicy: Fail\n"
+      "  clientConfig: {service: {name: hook, namespace: default}}\n"
+      "  rules: [{apiGroups: [example.com], apiVersions: ['*'], operations: [UPDATE], resources: [widgets]}]\n";
+  sandbox_.webhooks().serve("default/hook", [](http::Request request) -> Task<Result<http::Response>> {
+    Result<Json> review = Json::parse(request.body);
+    Json answer(Json::Object{{"apiVersion", "admission.k8s.io/v1"},
+                             {"kind", "AdmissionReview"},
+                             {"response", Json::Object{{"uid", (*review)["request"]["uid"]}, {"allowed", true}}}});
+    http::Response reply{.status = 200, .body = answer.dump()};
+    reply.headers.set("Content-Type", "application/json");
+    co_return reply;
+  });
+  put(bundle);
+  start_operator(seconds(1));
+  pass(seconds(5));
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
+  EXPECT_THAT(removed(), ElementsAre("Widget default/one", "CustomResourceDefinition widgets.example.com",
+                                     "ValidatingWebhookConfiguration guard", testing::_, testing::_));
+}
+
+TEST_F(RemovalTest, AnApiThatFailsForMinutesIsToldAndNothingIsTakenForGone) {
+  put(std::string(kWidgets) + widget("one"));
+  loop_.call_after(seconds(5), [this] { flaky_.fails = [](const http::Request&) { return true; }; });
+  // The watch is cut, and cannot be opened again.
+  loop_.call_after(seconds(6), [this] { sandbox_.set_down(0, true); });
+  Ending ending = remove_named({"widget/one"}, {.timeout = minutes(4)});
+  sandbox_.set_down(0, false);
+  EXPECT_EQ(ending.how, How::failed) << events();
+  EXPECT_EQ(states(ending), "Widget default/one unknown\n");
+  EXPECT_THAT(reports(ending), HasSubstr("after 4m it is not known whether Widget default/one is gone\n"));
+  EXPECT_GE(count_events(What::error, ""), 1U) << events();
+}
+
+TEST_F(RemovalTest, AnApiThatComesBackIsGoneOnWith) {
+  put(std::string(kWidgets) + widget("one"));
+  start_operator(seconds(1));
+  loop_.call_after(std::chrono::milliseconds(500), [this] { sandbox_.set_down(0, true); });
+  loop_.call_after(minutes(3), [this] { sandbox_.set_down(0, false); });
+  Ending ending = remove_named({"widget/one"}, {.timeout = minutes(10)});
+  EXPECT_EQ(ending.how, How::done) << events();
+}
+
+TEST_F(RemovalTest, AnotherOneUnderTheNameStays) {
+  put(config_map("a", "finalizers: [example.com/x]"));
+  object::Resource maps{.group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .namespaced = true};
+  loop_.call_after(seconds(3), [&] {
+    actors_.spawn([](RemovalTest& test, kube::Client& admin, object::Resource of) -> Task<void> {
+      (void)test;
+      Json patch(Json::Object{{"metadata", Json::Object{{"finalizers", nullptr}}}});
+      (void)co_await admin.patch(of, "default", "a", kube::PatchType::merge, patch);
+      (void)co_await admin.create(
+          of, "default",
+          Json(Json::Object{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", Json::Object{{"name", "a"}}}}));
+    }(*this, admin_, maps));
+  });
+  Ending ending = remove(config_map("a"));
+  EXPECT_EQ(ending.how, How::done) << events();
+  EXPECT_EQ(get("/api/v1/namespaces/default/configmaps/a")["metadata"]["name"].string_or(""), "a");
+}
+
+TEST_F(RemovalTest, WhatIsProtectedStaysAndSoDoesItsNamespace) {
+  std::string bundle = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" +
+                       config_map("a", "annotations: {fairlead.dev/delete: protected}", "team") +
+                       config_map("b", "", "team");
+  put(bundle);
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::failed);
+  EXPECT_EQ(states(ending), "Namespace team held\nConfigMap team/a refused\nConfigMap team/b gone\n");
+  EXPECT_EQ(reports(ending),
+            "error: ConfigMap team/a is not removed\n"
+            "  because   it has the annotation fairlead.dev/delete: protected\n"
+            "  from      bundle.yaml:5\n"
+            "  next      kubectl -n team annotate ConfigMap a fairlead.dev/delete-, if it really is to go\n");
+}
+
+TEST_F(RemovalTest, WhatOthersHaveProtectedKeepsItsNamespace) {
+  put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" +
+      config_map("a", "annotations: {fairlead.dev/delete: protected}", "team"));
+  Ending ending = remove_named({"namespace/team"});
+  EXPECT_EQ(reports(ending),
+            "error: Namespace team is not removed\n"
+            "  because   ConfigMap team/a would go with it, and has the annotation fairlead.dev/delete: protected\n");
+}
+
+TEST_F(RemovalTest, WhatBelongsToOthersStaysUnlessForced) {
+  put(config_map("a", "labels: {applyset.kubernetes.io/part-of: applyset-other-v1}") +
+      config_map("s", "", "kube-system"));
+  std::string both = config_map("a") + config_map("s", "", "kube-system");
+  Ending ending = remove(both);
+  EXPECT_EQ(ending.how, How::failed);
+  EXPECT_EQ(reports(ending),
+            "error: ConfigMap default/a is not removed\n"
+            "  because   it is part of another bundle (applyset.kubernetes.io/part-of=applyset-other-v1)\n"
+            "  from      bundle.yaml:2\n"
+            "  next      fairlead delete --name BUNDLE to remove that bundle, or --force to remove the object all the "
+            "same\n"
+            "error: ConfigMap kube-system/s is not removed\n"
+            "  because   it is in kube-system\n"
+            "  from      bundle.yaml:6\n"
+            "  next      fairlead delete … --force, if it really is to go\n");
+  EXPECT_EQ(remove(both, {.force = true}).how, How::done);
+}
+
+TEST_F(RemovalTest, NamespacesOfKubernetesStay) {
+  Ending ending = remove_named({"ns/kube-system", "ns/default"}, {.force = true});
+  EXPECT_EQ(ending.how, How::failed);
+  EXPECT_EQ(states(ending), "Namespace kube-system refused\nNamespace default refused\n");
+}
+
+TEST_F(RemovalTest, ANamespaceTellsWhatIsStuckInIt) {
+  put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" +
+      config_map("held", "finalizers: [acme.dev/never]", "team") + config_map("other", "", "team"));
+  Ending ending = remove_named({"namespace/team"}, {.timeout = minutes(2)});
+  EXPECT_EQ(ending.how, How::timed_out) << events();
+  EXPECT_THAT(events(), HasSubstr("2 objects will go with it that are not among these: ConfigMap team/held, ConfigMap "
+                                  "team/other"));
+  EXPECT_EQ(reports(ending),
+            "error: Namespace team is still there after 2m: 1 left\n"
+            "  because   left in it: 1 configmaps\n"
+            "  because   ConfigMap team/held: finalizer acme.dev/never has not been removed\n"
+            "  because   no workload in the cluster has a name that goes with it: whoever removes it may be gone\n"
+            "  next      bring the controller back, or fairlead delete -n team ConfigMap/held --force-finalizers\n");
+}
+
+TEST_F(RemovalTest, WhatIsInANamespaceGoesBeforeItsOperatorDoes) {
+  std::string bundle =
+      "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" + deployment("widget-operator", "team");
+  put(bundle + "---\n" + std::string(kWidgets) + widget("one", "example.com/cleanup", "team"));
+  start_operator(seconds(1),
+                 [this] { return sandbox_.core().find("apps", "deployments", "team", "widget-operator") != nullptr; });
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
+  EXPECT_THAT(removed(), ElementsAre("Widget team/one", "Deployment team/widget-operator", "Namespace team"));
+}
+
+TEST_F(RemovalTest, ABundleWithANameGoesWithItsInventory) {
+  put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n");
+  begin();
+  auto opened =
+      loop_.run(inventory::Inventory::open(client_, discovery_, {.name = "shop", .ns = "team", .holder = "test"}));
+  ASSERT_TRUE(opened);
+  ASSERT_TRUE(loop_.run((*opened)->claim({{.key = {"", "ConfigMap", "team", "a"}, .version = "v1"}})));
+  ASSERT_TRUE(loop_.run((*opened)->release()));
+  put(config_map("a", fmt::format("labels: {{applyset.kubernetes.io/part-of: {}}}", (*opened)->label_value()), "team"));
+  Ending ending =
+      loop_.run(take_out_bundle(client_, discovery_, "shop", {.default_namespace = "team"}, journal_, nullptr));
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap team/a gone\n");
+  EXPECT_TRUE(get("/api/v1/namespaces/team/configmaps/fairlead-shop").is_null());
+  Ending again =
+      loop_.run(take_out_bundle(client_, discovery_, "shop", {.default_namespace = "team"}, journal_, nullptr));
+  EXPECT_EQ(reports(again),
+            "error: there is no bundle shop in namespace team\n"
+            "  next      kubectl get configmaps -A -l applyset.kubernetes.io/id, which lists the bundles\n");
+}
+
+TEST_F(RemovalTest, AClaimInUseNamesThePod) {
+  pass(seconds(1));
+  put("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, namespace: default}\nspec: {accessModes: "
+      "[ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"
+      "---\napiVersion: v1\nkind: Pod\nmetadata: {name: user, namespace: default}\nspec: {containers: [{name: x, "
+      "image: "
+      "x}], volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]}\n");
+  pass(seconds(5));
+  Ending ending = remove_named({"pvc/data"}, {.timeout = minutes(1)});
+  EXPECT_EQ(reports(ending),
+            "error: PersistentVolumeClaim default/data is still there after 1m\n"
+            "  because   it is in use by pod user\n"
+            "  next      kubectl -n default delete pod user, or whatever makes it\n");
+}
+
+TEST_F(RemovalTest, FinalizersAreForcedOnlyWhenAskedAndOnlyWhatIsStuck) {
+  put(config_map("a", "finalizers: [acme.dev/never]") + config_map("b", "finalizers: [acme.dev/never]"));
+  std::vector<std::string> questions;
+  Options options{.timeout = minutes(1), .force_finalizers = true};
+  options.ask = [&](std::string text) -> Task<bool> {
+    questions.push_back(std::move(text));
+    co_return true;
+  };
+  Ending ending = remove_named({"configmap/a"}, options);
+  EXPECT_EQ(ending.how, How::done) << events();
+  EXPECT_THAT(questions,
+              ElementsAre("1 object will be removed (1 ConfigMap).",
+                          "ConfigMap default/a does not go by itself. Its finalizers (acme.dev/never) would be removed "
+                          "by force, and what they stand for is not cleaned up."));
+  EXPECT_EQ(count_events(What::warning, "forced"), 1U);
+  EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/b")["metadata"]["finalizers"].items().empty());
+}
+
+TEST_F(RemovalTest, ANamespaceIsFinalizedByForce) {
+  put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" +
+      config_map("held", "finalizers: [acme.dev/never]", "team"));
+  Ending ending = remove_named({"namespace/team"}, {.timeout = minutes(2), .force_finalizers = true});
+  EXPECT_EQ(ending.how, How::done) << events();
+  EXPECT_THAT(events(), HasSubstr("1 objects that are left in it"));
+}
+
+TEST_F(RemovalTest, SayingNoLeavesEverything) {
+  put(config_map("a"));
+  Options options;
+  options.ask = [](std::string) -> Task<bool> { co_return false; };
+  EXPECT_EQ(remove(config_map("a"), options).how, How::declined);
+  EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/a").is_null());
+}
+
+TEST_F(RemovalTest, DryRunsRemoveNothing) {
+  put(config_map("a"));
+  for (DryRun dry : {DryRun::client, DryRun::server}) {
+    Ending ending = remove(config_map("a"), {.dry_run = dry});
+    EXPECT_EQ(ending.how, How::done);
+    EXPECT_EQ(states(ending), "ConfigMap default/a would go\n");
+  }
+  EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/a").is_null());
+}
+
+TEST_F(RemovalTest, WithoutWaitingOnlyWhatOthersNeedIsWaitedFor) {
+  std::string bundle =
+      std::string(kWidgets) + widget("one") + config_map("b", "finalizers: [kubernetes.io/x-protection]");
+  put(bundle);
+  start_operator(seconds(1));
+  Ending ending = remove(std::string(kWidgets) + widget("one"), {.wait = false});
+  EXPECT_EQ(ending.how, How::done);
+  EXPECT_EQ(states(ending), "CustomResourceDefinition widgets.example.com leaving\nWidget default/one gone\n");
+}
+
+TEST_F(RemovalTest, InterruptedAndRunAgainItGoesOn) {
+  std::string bundle = std::string(kWidgets) + widget("one") + deployment("widget-operator");
+  put(bundle);
+  CancelSource stop;
+  loop_.call_after(seconds(3), [&] { stop.cancel(); });
+  Ending first = remove(bundle, {}, &stop);
+  EXPECT_EQ(first.how, How::interrupted);
+  EXPECT_EQ(states(first),
+            "CustomResourceDefinition widgets.example.com not begun\nWidget default/one leaving\nDeployment "
+            "default/widget-operator not begun\n");
+  start_operator(seconds(1));
+  Ending second = remove(bundle);
+  EXPECT_EQ(second.how, How::done) << reports(second);
+}
+
+TEST_F(RemovalTest, AClusterThatIsNotThereIsUnreachableAndNotGone) {
+  flaky_.fails = [](const http::Request&) { return true; };
+  kube::Discovery discovery(client_);
+  Ending ending = loop_.run(take_out_named(client_, discovery, {"configmap/a"}, {}, journal_, nullptr));
+  EXPECT_EQ(ending.how, How::failed);
+  EXPECT_THAT(reports(ending), HasSubstr("error: the cluster is unreachable: nothing is known about its objects, and "
+                                         "nothing was removed\n"));
+  EXPECT_THAT(reports(ending), HasSubstr("  next      fairlead delete … --cluster-gone, if the cluster is gone for "
+                                         "good\n"));
+  Ending stated =
+      loop_.run(take_out_named(client_, discovery, {"configmap/a"}, {.cluster_gone = true}, journal_, nullptr));
+  EXPECT_EQ(stated.how, How::done);
+}
+
+class WatchingForbidden : public RemovalTest {
+ protected:
+  WatchingForbidden() : RemovalTest(options()) {}
+  static sandbox::Options options() {
+    sandbox::Options options;
+    options.forbids = [](std::string_view, std::string_view verb, std::string_view, std::string_view resource,
+                         std::string_view, std::string_view) { return verb == "watch" && resource == "widgets"; };
+    return options;
+  }
+};
+
+TEST_F(WatchingForbidden, ItPolls) {
+  put(std::string(kWidgets) + widget("one"));
+  start_operator(seconds(25));
+  Ending ending = remove_named({"widget/one"});
+  EXPECT_EQ(ending.how, How::done) << events();
+}
+
+}  // namespace
+}  // namespace fairlead::removal

@@ -1,0 +1,111 @@
+#include "removal/run.h"
+
+#include "readiness/timeouts.h"
+
+namespace fairlead::removal {
+
+using journal::What;
+using State = ObjectEnding::State;
+
+Duration Run::patience_for(const object::Key& key) const {
+  auto set = options.timeout_for.find(key.kind + "." + key.group);
+  if (set == options.timeout_for.end()) set = options.timeout_for.find(key.kind);
+  return set != options.timeout_for.end() ? set->second : readiness::default_timeouts(key.group, key.kind).deletion;
+}
+
+std::optional<uint32_t> Run::find(const object::Key& key) const {
+  auto found = index.find(key);
+  return found == index.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Run::imply(Target target) {
+  if (!index.emplace(target.key, uint32_t(targets.size())).second) return;
+  targets.push_back(std::move(target));
+  records.emplace_back();
+  records.back().implied = true;
+}
+
+void Run::tell(What what, uint32_t i, std::string state, std::string text, std::optional<Error> error) {
+  journal.add({.what = what,
+               .key = key(i),
+               .source = targets[i].source,
+               .state = std::move(state),
+               .text = std::move(text),
+               .error = std::move(error)});
+}
+
+void Run::note(What what, std::string text, std::optional<Error> error) {
+  journal.add({.what = what, .text = std::move(text), .error = std::move(error)});
+}
+
+void Run::settle(uint32_t i, State state) {
+  Record& record = records[i];
+  record.state = state;
+  if (record.timer) loop.cancel_timer(*record.timer);
+  record.timer.reset();
+}
+
+void Run::see(uint32_t i, const Json& object) {
+  Record& record = records[i];
+  if (!plan || plan->is_settled(i)) return;
+  if (std::string_view uid = object["metadata"]["uid"].string_or(""); uid != record.uid) {
+    gone(i, "another one has its name by now, and stays");
+    return;
+  }
+  record.last = object;
+  Progress now = progress_of(object);
+  if (now.is_beyond(record.progress)) {
+    if (now.finalizers < record.progress.finalizers)
+      tell(What::progress, i, "leaving", fmt::format("{} finalizers left", now.finalizers));
+    moved(i);
+  }
+  std::optional<uint64_t> remaining = now.remaining;
+  // What comes back is no progress, and does not make it possible to make the same progress again.
+  now.remaining = record.progress.remaining;
+  record.progress = std::move(now);
+  if (remaining) left(i, *remaining);
+}
+
+void Run::moved(uint32_t i) {
+  records[i].moved_at = loop.now();
+  records[i].stuck.reset();
+  records[i].tell_at = {};
+}
+
+void Run::left(uint32_t i, uint64_t remaining) {
+  Record& record = records[i];
+  if (!record.first_remaining) {
+    record.first_remaining = remaining;
+    record.first_remaining_at = loop.now();
+  }
+  uint64_t least = record.progress.remaining.value_or(remaining);
+  record.progress.remaining = std::min(least, remaining);
+}
+
+void Run::gone(uint32_t i, std::string how) {
+  if (!plan || plan->is_settled(i)) return;
+  settle(i, State::gone);
+  tell(What::removed, i, "gone", std::move(how));
+  plan->gone(i);
+  changed.notify_all();
+}
+
+void Run::failed(uint32_t i, State state, Error error) {
+  if (!plan || plan->is_settled(i)) return;
+  settle(i, state);
+  tell(What::failed, i, std::string(name_of(state)), "", error);
+  records[i].error = std::move(error);
+  plan->failed(i);
+  changed.notify_all();
+}
+
+std::string rate_text(const Record& record, TimePoint now) {
+  if (!record.first_remaining || !record.progress.remaining) return {};
+  uint64_t left = *record.progress.remaining;
+  if (left >= *record.first_remaining) return fmt::format("{} left", left);
+  double seconds = std::chrono::duration<double>(now - record.first_remaining_at).count();
+  double rate = seconds > 0 ? double(*record.first_remaining - left) / seconds : 0;
+  return fmt::format("{} of {} left, {:.1f} a second", left, *record.first_remaining, rate);
+}
+
+}  // namespace fairlead::removal

@@ -1,0 +1,209 @@
+#include "removal/vigil.h"
+
+#include <algorithm>
+
+#include "removal/causes.h"
+
+namespace fairlead::removal {
+namespace {
+
+using journal::What;
+
+constexpr Duration kTick = std::chrono::seconds(1);
+constexpr Duration kReminder = std::chrono::seconds(30);
+constexpr size_t kRemindedOf = 5;
+// What is stuck for different reasons is looked into so many times a run.
+constexpr size_t kLooks = 20;
+constexpr int kForceAttempts = 3;
+
+bool is_container(const object::Key& key) {
+  return key.kind == "CustomResourceDefinition" || (key.group.empty() && key.kind == "Namespace");
+}
+
+}  // namespace
+
+Task<void> Vigil::keep() {
+  TimePoint reminder = run_.loop.now() + kReminder;
+  while (co_await sleep_for(run_.loop, kTick)) {
+    for (uint32_t i = 0; i < run_.targets.size() && !run_.waits.cancelled(); ++i) {
+      Record& record = run_.records[i];
+      if (!record.told || run_.plan->is_settled(i) || tracker_.interruption(i)) continue;
+      TimePoint now = run_.loop.now();
+      if (now - record.moved_at < run_.options.stuck_after || now < record.tell_at) continue;
+      if (!record.stuck) co_await look_at(i);
+      if (!run_.plan->is_settled(i) && record.stuck) tell_stuck(i);
+    }
+    if (run_.loop.now() < reminder) continue;
+    reminder = run_.loop.now() + kReminder;
+    tell_waiting();
+  }
+}
+
+bool Vigil::is_alike(uint32_t one, uint32_t other) const {
+  const Record &a = run_.records[one], &b = run_.records[other];
+  return run_.key(one).kind == run_.key(other).kind && run_.key(one).group == run_.key(other).group &&
+         a.last["metadata"]["finalizers"] == b.last["metadata"]["finalizers"];
+}
+
+Task<void> Vigil::look_at(uint32_t target) {
+  Record& record = run_.records[target];
+  if (looks_ >= kLooks && !run_.options.force_finalizers) {
+    record.stuck = Error(ErrorKind::timeout, "no progress");
+    co_return;
+  }
+  ++looks_;
+  kube::Outcome<Evidence> evidence = co_await investigator_.look(run_.key(target), *record.resource, record.last);
+  if (run_.plan->is_settled(target)) co_return;
+  if (!evidence) {
+    if (evidence.error().is(kube::FaultKind::not_found)) run_.gone(target);
+    else if (evidence.error().error().kind() != ErrorKind::cancelled)
+      run_.tell(What::error, target, "unread", "it cannot be read", evidence.error().error());
+    co_return;
+  }
+  run_.see(target, evidence->object);
+  if (run_.plan->is_settled(target)) co_return;
+  Explanation found = explain(*evidence);
+  record.stuck = std::move(found.chain).under(ErrorKind::timeout, "no progress", "");
+  if (!is_container(run_.key(target))) explain_alike(*evidence, target);
+  if (run_.options.force_finalizers && record.forced < kForceAttempts) co_await force(target, *evidence, found.leaves);
+}
+
+// Many of a kind are stuck for one reason: that is found out once.
+void Vigil::explain_alike(const Evidence& evidence, uint32_t first) {
+  if (run_.options.force_finalizers) return;
+  for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+    Record& record = run_.records[i];
+    bool is_stuck = record.told && !run_.plan->is_settled(i) && !record.stuck &&
+                    run_.loop.now() - record.moved_at >= run_.options.stuck_after;
+    if (i == first || !is_stuck || !is_alike(i, first)) continue;
+    Evidence alike = evidence;
+    alike.key = run_.key(i);
+    alike.remaining.clear();
+    alike.remaining_kinds.clear();
+    Json managed = evidence.object["metadata"]["managedFields"];
+    alike.object.make("metadata") = record.last["metadata"];
+    alike.object.make("metadata").make("managedFields") = std::move(managed);
+    record.stuck = explain(alike).chain.under(ErrorKind::timeout, "no progress", "");
+  }
+}
+
+void Vigil::tell_stuck(uint32_t target) {
+  Record& record = run_.records[target];
+  Duration since = run_.loop.now() - record.moved_at;
+  Duration pause = run_.options.stuck_after;
+  for (int i = 0; i <= record.told_stuck && pause < std::chrono::minutes(5); ++i) pause *= 3;
+  ++record.told_stuck;
+  record.tell_at = run_.loop.now() + pause;
+  const Error* why = record.stuck->cause();
+  run_.tell(What::progress, target, "stuck",
+            fmt::format("no progress for {}{}{}", short_text(since), why ? ": " : "", why ? why->message() : ""),
+            record.stuck);
+}
+
+std::string Vigil::behind_text() const {
+  size_t behind = 0;
+  std::string first;
+  for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+    if (run_.plan->state(i) != Plan::State::waiting || behind++ > 0) continue;
+    for (const Plan::Wait& wait : run_.plan->waits_for(i, 1))
+      first = fmt::format("{} for {} ({})", run_.key(i).text(), run_.key(wait.thing).text(), wait.reason);
+  }
+  if (behind == 0) return {};
+  return fmt::format("; {} {} behind: {}{}", behind, behind == 1 ? "waits" : "wait", first, behind == 1 ? "" : ", …");
+}
+
+void Vigil::tell_waiting() {
+  std::string text;
+  size_t count = 0;
+  for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+    const Record& record = run_.records[i];
+    if (!record.told || run_.plan->is_settled(i)) continue;
+    if (++count > kRemindedOf) continue;
+    std::string rate = rate_text(record, run_.loop.now());
+    bool slow = !record.stuck;
+    text += fmt::format("{}{} ({}{}{})", text.empty() ? "" : "; ", run_.key(i).text(), slow ? "going" : "stuck",
+                        rate.empty() ? "" : ", ", rate);
+  }
+  if (count == 0) return;
+  if (count > kRemindedOf) text += fmt::format("; and {} more", count - kRemindedOf);
+  text += behind_text();
+  run_.journal.add(
+      {.what = What::waiting, .text = std::move(text), .details = Json(Json::Object{{"waiting", uint64_t{count}}})});
+}
+
+Error Vigil::still_there(uint32_t target, Duration within) const {
+  const Record& record = run_.records[target];
+  const object::Key& key = run_.key(target);
+  const std::string& where = run_.targets[target].source;
+  auto placed = [&](Error error) { return where.empty() ? error : std::move(error).at(where); };
+  if (const Error* interruption = tracker_.interruption(target))
+    return placed(Error(ErrorKind::unavailable,
+                        fmt::format("after {} it is not known whether {} is gone", short_text(within), key.text()))
+                      .because(*interruption));
+  if (record.fault)
+    return placed(
+        Error(ErrorKind::timeout, fmt::format("{} could not be removed within {}", key.text(), short_text(within)))
+            .because(*record.fault));
+  std::string rate = rate_text(record, run_.loop.now());
+  Error error(ErrorKind::timeout, fmt::format("{} is still there after {}{}{}", key.text(), short_text(within),
+                                              rate.empty() ? "" : ": ", rate));
+  if (record.stuck && record.stuck->cause()) {
+    Error why = *record.stuck->cause();
+    std::string next = record.stuck->next();
+    error = std::move(error).because(std::move(why));
+    if (!next.empty()) error = std::move(error).next(std::move(next));
+  }
+  return placed(std::move(error));
+}
+
+Task<void> Vigil::force(uint32_t target, const Evidence& evidence, const std::string& leaves) {
+  Record& record = run_.records[target];
+  ++record.forced;
+  const object::Key& key = run_.key(target);
+  bool is_namespace = key.group.empty() && key.kind == "Namespace";
+  const Json& finalizers =
+      is_namespace ? evidence.object["spec"]["finalizers"] : evidence.object["metadata"]["finalizers"];
+  std::string names;
+  for (const Json& one : finalizers.items()) names += fmt::format("{}{}", names.empty() ? "" : ", ", one.string_or(""));
+  if (names.empty()) co_return;
+  std::string orphans = leaves;
+  if (!evidence.remaining.empty()) orphans = fmt::format("{} objects that are left in it", evidence.remaining.size());
+  std::string question = fmt::format(
+      "{} does not go by itself. Its finalizers ({}) would be removed by force, and what they stand for is "
+      "not cleaned up{}{}.",
+      key.text(), names, orphans.empty() ? "" : "; this may be left behind: ", orphans);
+  if (run_.options.ask && !co_await run_.options.ask(question)) {
+    record.forced = kForceAttempts;
+    co_return;
+  }
+  if (run_.plan->is_settled(target)) co_return;
+  run_.tell(What::warning, target, "forced",
+            fmt::format("finalizers are removed by force: {}{}{}", names,
+                        orphans.empty() ? "" : "; this may be left behind: ", orphans));
+  kube::Outcome<kube::Reply> done;
+  if (is_namespace) {
+    Json object = evidence.object;
+    object.make("spec").make("finalizers") = Json::Array();
+    done = co_await run_.client.replace(*record.resource, "", key.name, object, {.subresource = "finalize"})
+               .governed_by(&run_.requests);
+  } else {
+    Json patch(
+        Json::Object{{"metadata", Json::Object{{"resourceVersion", evidence.object["metadata"]["resourceVersion"]},
+                                               {"finalizers", nullptr}}}});
+    done = co_await run_.client.patch(*record.resource, key.ns, key.name, kube::PatchType::merge, patch)
+               .governed_by(&run_.requests);
+  }
+  if (done) {
+    if (done->value["metadata"]["uid"].string_or("") == record.uid) run_.see(target, done->value);
+    co_return;
+  }
+  if (done.error().is(kube::FaultKind::not_found)) {
+    run_.gone(target);
+    co_return;
+  }
+  // Changed meanwhile: looked at anew, and tried again.
+  if (done.error().is(kube::FaultKind::conflict)) record.stuck.reset();
+  run_.tell(What::error, target, "not forced", "the finalizers could not be removed", done.error().error());
+}
+
+}  // namespace fairlead::removal

@@ -1,0 +1,40 @@
+// Watches over what was told to go: notices what makes no progress, finds out why, says so early and again with growing
+// pauses, and takes finalizers away by force where that was asked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "removal/investigation.h"
+#include "removal/run.h"
+#include "removal/tracking.h"
+
+namespace fairlead::removal {
+
+class Vigil {
+ public:
+  Vigil(Run& run, const Tracker& tracker) : run_(run), tracker_(tracker), investigator_(run.client, run.discovery) {}
+
+  // Until it is cancelled.
+  Task<void> keep();
+
+  // It was waited for that long: what is known about it.
+  Error still_there(uint32_t target, Duration within) const;
+
+ private:
+  Task<void> look_at(uint32_t target);
+  void explain_alike(const Evidence& evidence, uint32_t first);
+  void tell_stuck(uint32_t target);
+  void tell_waiting();
+  // What was not told to go yet, and for what the first of it waits.
+  std::string behind_text() const;
+  Task<void> force(uint32_t target, const Evidence& evidence, const std::string& leaves);
+  bool is_alike(uint32_t one, uint32_t other) const;
+
+  Run& run_;
+  const Tracker& tracker_;
+  Investigator investigator_;
+  size_t looks_ = 0;
+};
+
+}  // namespace fairlead::removal

@@ -1,0 +1,255 @@
+"""fairlead delete on a real control plane, as a user would use it: what kubectl delete hangs on, goes or is explained."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+FAIRLEAD = os.environ["FAIRLEAD"]
+KUBECTL = str(pathlib.Path(os.environ["FAIRLEAD_CLUSTER_BIN"]) / "kubectl")
+FINALIZER = "acme.dev/cleanup"
+
+
+def run(*argv, stdin="", timeout=120, **more):
+    return subprocess.run(argv, input=stdin, capture_output=True, text=True, timeout=timeout, **more)
+
+
+def kubectl(*arguments, stdin="", check=True):
+    return run(KUBECTL, *arguments, stdin=stdin, check=check).stdout
+
+
+def fairlead(*arguments, stdin=""):
+    return run(FAIRLEAD, *arguments, stdin=stdin)
+
+
+def documents(*objects):
+    return "\n---\n".join(json.dumps(one) for one in objects)
+
+
+def named(api_version, kind, name, namespace="", **more):
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **more.pop("metadata", {})}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
+
+
+def definition(group):
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return named("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"widgets.{group}", spec={
+        "group": group, "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets", "singular": "widget"},
+        "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]})
+
+
+def deployment(name, namespace):
+    labels = {"app": name}
+    return named("apps/v1", "Deployment", name, namespace, spec={
+        "replicas": 1, "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "x", "image": "x"}]}}})
+
+
+class Operator:
+    """Takes the finalizers off widgets that are on their way out, for as long as its Deployment is there."""
+
+    def __init__(self, group, namespace, deployment_name, pause=0.05):
+        self.resource = f"widgets.{group}"
+        self.namespace, self.name, self.pause = namespace, deployment_name, pause
+        self.stopped = threading.Event()
+        self.thread = threading.Thread(target=self.work)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopped.set()
+        self.thread.join()
+
+    def work(self):
+        while not self.stopped.wait(self.pause):
+            if run(KUBECTL, "-n", self.namespace, "get", "deployment", self.name).returncode != 0:
+                continue
+            found = run(KUBECTL, "get", self.resource, "-A", "-o", "json")
+            for widget in json.loads(found.stdout)["items"] if found.returncode == 0 else []:
+                if "deletionTimestamp" in widget["metadata"] and widget["metadata"].get("finalizers"):
+                    run(KUBECTL, "-n", widget["metadata"]["namespace"], "patch", self.resource, widget["metadata"]["name"],
+                        "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+
+
+class Removal(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.name = f"{self.id().rsplit('.')[-1].removeprefix('test_').replace('_', '-')[:40]}-{os.getpid()}"
+        self.group = f"{self.name[:30]}.acme.dev"
+
+    def make_namespace(self):
+        kubectl("create", "namespace", self.name)
+        self.addCleanup(run, KUBECTL, "delete", "namespace", self.name, "--wait=false")
+
+    def there(self, *what):
+        return run(KUBECTL, "get", *what).returncode == 0
+
+    def operator_bundle(self, widgets=3):
+        """In the order in which people write it: everything at once, the operator first."""
+        widget = [named(f"{self.group}/v1", "Widget", f"w{number}", self.name, metadata={"finalizers": [FINALIZER]})
+                  for number in range(widgets)]
+        first = [named("v1", "Namespace", self.name), definition(self.group)]
+        operator = [named("v1", "ServiceAccount", "acme", self.name), deployment("acme-operator", self.name)]
+        kubectl("apply", "-f", "-", stdin=documents(*first))
+        kubectl("wait", "--for=condition=Established", f"crd/widgets.{self.group}")
+        kubectl("apply", "-f", "-", stdin=documents(*operator, *widget))
+        self.addCleanup(self.take_away)
+        return documents(*first, *operator, *widget)
+
+    def take_away(self):
+        for widget in kubectl("-n", self.name, "get", f"widgets.{self.group}", "-o", "name", check=False).split():
+            run(KUBECTL, "-n", self.name, "patch", widget, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+        run(KUBECTL, "delete", "crd", f"widgets.{self.group}", "namespace", self.name, "--wait=false")
+
+    def test_operator_and_resources(self):
+        bundle = self.operator_bundle()
+        with Operator(self.group, self.name, "acme-operator"):
+            result = fairlead("delete", "-f", "-", "--timeout", "60s", stdin=bundle)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        lines = [line for line in result.stdout.splitlines() if line.endswith(" gone")]
+        order = [line.split()[0] for line in lines]
+        self.assertEqual(order[:4], ["Widget"] * 3 + ["CustomResourceDefinition"], result.stdout)
+        self.assertEqual(order[-1], "Namespace")
+        self.assertFalse(self.there("namespace", self.name))
+
+    def test_kubectl_hangs_on_the_same(self):
+        bundle = self.operator_bundle()
+        with Operator(self.group, self.name, "acme-operator"):
+            result = run(KUBECTL, "delete", "-f", "-", "--timeout=8s", stdin=bundle)
+            self.assertNotEqual(result.returncode, 0, result.stdout)
+            self.assertIn("timed out waiting for the condition", result.stderr)
+        # What kubectl has left stuck is explained, and goes by force.
+        stuck = fairlead("delete", "-n", self.name, f"widget.{self.group}/w0", "--timeout", "15s")
+        self.assertEqual(stuck.returncode, 3, stuck.stdout + stuck.stderr)
+        self.assertIn(f"because   finalizer {FINALIZER} has not been removed\n", stuck.stderr)
+        self.assertIn("because   no workload in the cluster has a name that goes with it", stuck.stderr)
+        self.assertIn(f"or fairlead delete -n {self.name} Widget.{self.group}/w0 --force-finalizers\n", stuck.stderr)
+        forced = fairlead("delete", "-n", self.name, f"widget.{self.group}/w0", "--force-finalizers", "--timeout", "30s")
+        self.assertEqual(forced.returncode, 0, forced.stdout + forced.stderr)
+        self.assertIn(f"finalizers are removed by force: {FINALIZER}", forced.stderr)
+
+    def test_a_namespace_with_a_stuck_object(self):
+        self.make_namespace()
+        held = named("v1", "ConfigMap", "held", self.name, metadata={"finalizers": [FINALIZER]})
+        kubectl("apply", "-f", "-", stdin=documents(held, named("v1", "ConfigMap", "other", self.name)))
+        self.addCleanup(run, KUBECTL, "-n", self.name, "patch", "configmap", "held", "--type=merge", "-p",
+                        '{"metadata":{"finalizers":null}}')
+        result = fairlead("delete", f"namespace/{self.name}", "--timeout", "25s")
+        self.assertEqual(result.returncode, 3, result.stdout + result.stderr)
+        self.assertIn("2 objects will go with it that are not among these: ConfigMap", result.stdout)
+        self.assertIn(f"Namespace {self.name} is stuck: no progress for 1", result.stdout)
+        self.assertEqual(result.stderr, (
+            f"error: Namespace {self.name} is still there after 25s: 1 left\n"
+            "  because   left in it: 1 configmaps\n"
+            f"  because   ConfigMap {self.name}/held: finalizer {FINALIZER} has not been removed\n"
+            "  because   no workload in the cluster has a name that goes with it: whoever removes it may be gone\n"
+            f"  next      bring the controller back, or fairlead delete -n {self.name} ConfigMap/held "
+            "--force-finalizers\n"))
+
+    def test_a_dead_api_service(self):
+        self.make_namespace()
+        dead = named("apiregistration.k8s.io/v1", "APIService", f"v1.{self.group}", spec={
+            "group": self.group, "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1,
+            "service": {"name": "nobody", "namespace": self.name}, "insecureSkipTLSVerify": True})
+        kubectl("apply", "-f", "-", stdin=json.dumps(dead))
+        self.addCleanup(run, KUBECTL, "delete", "apiservice", f"v1.{self.group}")
+        # The namespace controller asks for what there is every 30 s.
+        result = fairlead("delete", f"namespace/{self.name}", "--timeout", "60s")
+        if result.returncode == 0:
+            self.skipTest("the namespace was gone before discovery had failed")
+        self.assertIn("because   what is in it cannot be found out: discovery fails\n", result.stderr)
+        self.assertIn(f"because   APIService v1.{self.group} is not available: ServiceNotFound: ", result.stderr)
+        self.assertIn(f"next      kubectl delete apiservice v1.{self.group}, if nobody serves that API any more\n",
+                      result.stderr)
+        kubectl("delete", "apiservice", f"v1.{self.group}")
+        again = fairlead("delete", f"namespace/{self.name}", "--timeout", "60s")
+        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+
+    def test_a_definition_with_a_thousand_instances(self):
+        self.make_namespace()
+        kubectl("apply", "-f", "-", stdin=json.dumps(definition(self.group)))
+        kubectl("wait", "--for=condition=Established", f"crd/widgets.{self.group}")
+        widgets = [named(f"{self.group}/v1", "Widget", f"w{number}", self.name) for number in range(1000)]
+        self.assertEqual(fairlead("apply", "-f", "-", stdin=documents(*widgets)).returncode, 0)
+        result = fairlead("delete", f"crd/widgets.{self.group}", "-o", "jsonl")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        told = [line["text"] for line in lines if line.get("state") == "takes"]
+        self.assertEqual(len(told), 1, result.stdout)
+        self.assertTrue(told[0].startswith("1000 objects will go with it that are not among these: Widget "), told)
+        self.assertLess(lines[-1]["requests"], 20)
+
+    def test_a_bundle_with_a_name(self):
+        self.make_namespace()
+        objects = documents(*[named("v1", "ConfigMap", f"cm-{number}") for number in range(5)])
+        applied = fairlead("apply", "-n", self.name, "--name", "shop", "-f", "-", stdin=objects)
+        self.assertEqual(applied.returncode, 0, applied.stderr)
+        refused = fairlead("delete", "-n", self.name, "configmap/cm-0")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("because   it is part of another bundle", refused.stderr)
+        rehearsed = fairlead("delete", "-n", self.name, "--name", "shop", "--dry-run=server")
+        self.assertEqual(rehearsed.returncode, 0, rehearsed.stderr)
+        self.assertIn("5 would go", rehearsed.stdout)
+        result = fairlead("delete", "-n", self.name, "--name", "shop")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("5 gone", result.stdout)
+        self.assertFalse(self.there("-n", self.name, "configmap", "fairlead-shop"))
+        again = fairlead("delete", "-n", self.name, "--name", "shop")
+        self.assertEqual(again.returncode, 1)
+        self.assertIn(f"error: there is no bundle shop in namespace {self.name}\n", again.stderr)
+
+    def test_prune_goes_in_the_same_order(self):
+        bundle = self.operator_bundle(widgets=0)
+        one = named(f"{self.group}/v1", "Widget", "one", self.name, metadata={"finalizers": [FINALIZER]})
+        keep = named("v1", "ConfigMap", "keep", self.name)
+        whole = bundle + "\n---\n" + documents(one, keep)
+        applied = fairlead("apply", "-n", self.name, "--no-wait", "--name", "shop", "-f", "-", stdin=whole)
+        self.assertEqual(applied.returncode, 0, applied.stderr)
+        with Operator(self.group, self.name, "acme-operator"):
+            rest = documents(named("v1", "Namespace", self.name), keep)
+            pruned = fairlead("apply", "-n", self.name, "--name", "shop", "--prune", "-f", "-", stdin=rest)
+        self.assertEqual(pruned.returncode, 0, pruned.stdout + pruned.stderr)
+        self.assertIn("4 removed", pruned.stdout)
+        self.assertFalse(self.there("crd", f"widgets.{self.group}"))
+
+    def test_interrupted_it_goes_on_when_run_again(self):
+        bundle = self.operator_bundle(widgets=1)
+        process = subprocess.Popen([FAIRLEAD, "delete", "-f", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        process.stdin.write(bundle)
+        process.stdin.close()
+        widget = ("-n", self.name, f"widgets.{self.group}", "w0", "-o", "jsonpath={.metadata.deletionTimestamp}")
+        while not run(KUBECTL, "get", *widget).stdout:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), 130)
+        self.assertIn("error: interrupted\n", process.stderr.read())
+        process.stdout.close()
+        process.stderr.close()
+        with Operator(self.group, self.name, "acme-operator"):
+            result = fairlead("delete", "-f", "-", "--timeout", "60s", stdin=bundle)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_a_cluster_that_is_gone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder) / "config"
+            config.write_text(json.dumps({
+                "apiVersion": "v1", "kind": "Config", "current-context": "x",
+                "contexts": [{"name": "x", "context": {"cluster": "x", "user": "x"}}],
+                "clusters": [{"name": "x", "cluster": {"server": "https://127.0.0.1:1"}}],
+                "users": [{"name": "x", "user": {}}]}))
+            result = fairlead("--kubeconfig", str(config), "delete", "configmap/a")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("error: the cluster is unreachable: nothing is known about its objects", result.stderr)
+            self.assertEqual(fairlead("--kubeconfig", str(config), "delete", "configmap/a", "--cluster-gone").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
