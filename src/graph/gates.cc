@@ -128,11 +128,12 @@ class Gates {
     for (const Guard& guard : contents_.guards) {
       if (!waits_for_stands(guard) || !guard.webhook) continue;
       for (uint32_t object : guard.stands_on) {
-        if (draft_.family(object) != Family::workload) continue;
+        bool is_service = draft_.key(object).kind == "Service" && draft_.key(object).group.empty();
+        if (draft_.family(object) != Family::workload && !is_service) continue;
         const ByProduct* refused = refused_beside(guard, draft_.key(object).ns);
         if (!refused && refuses_inventory(guard)) refused = &kInventory;
         if (refused && seen.insert(uint64_t{*guard.object} << 32 | object).second)
-          draft_.need(*guard.object, object, Level::ready, true,
+          draft_.need(*guard.object, object, is_service ? Level::stored : Level::ready, true,
                       fmt::format("{} would refuse {}", short_name(guard), refused->text));
       }
     }

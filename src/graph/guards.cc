@@ -101,7 +101,9 @@ class Guards {
 
   void note_policy(const Json& value) {
     std::optional<admission::Policy> policy = admission::Policy::read(value);
-    if (policy) policies_.try_emplace(policy_name(policy->kind, policy->name), *std::move(policy));
+    if (!policy) return;
+    std::string name = policy_name(policy->kind, policy->name);
+    policies_.try_emplace(std::move(name), *std::move(policy));
   }
 
   void add_binding(const Json& value, uint32_t object, bool live) {

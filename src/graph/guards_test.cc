@@ -123,7 +123,9 @@ TEST(Guards, WhatWouldRefuseWhatControllersMakeForItsPodsIsRegisteredOnceTheyRun
       if (line.starts_with("ValidatingWebhookConfiguration")) lines.push_back(line);
     return lines;
   };
-  EXPECT_THAT(late(""), ElementsAre("ValidatingWebhookConfiguration hook -> Deployment hooks/hook ready: webhook "
+  EXPECT_THAT(late(""), ElementsAre("ValidatingWebhookConfiguration hook -> Service hooks/hook: webhook "
+                                    "v.example.com would refuse the ConfigMap kube-root-ca.crt, which its pods need",
+                                    "ValidatingWebhookConfiguration hook -> Deployment hooks/hook ready: webhook "
                                     "v.example.com would refuse the ConfigMap kube-root-ca.crt, which its pods need"));
   EXPECT_THAT(late("failurePolicy: Ignore"), IsEmpty());
   EXPECT_THAT(late("namespaceSelector: {matchLabels: {guarded: 'yes'}}"), IsEmpty());
@@ -142,7 +144,9 @@ TEST(Guards, WhatWouldRefuseTheInventoryIsRegisteredOnceItsPodsRun) {
   };
   EXPECT_THAT(late(""), IsEmpty());
   EXPECT_THAT(late("fairlead-shop"),
-              ElementsAre("ValidatingWebhookConfiguration hook -> Deployment hooks/hook ready: webhook v.example.com "
+              ElementsAre("ValidatingWebhookConfiguration hook -> Service hooks/hook: webhook v.example.com "
+                          "would refuse the inventory of the bundle",
+                          "ValidatingWebhookConfiguration hook -> Deployment hooks/hook ready: webhook v.example.com "
                           "would refuse the inventory of the bundle"));
 }
 

@@ -5,30 +5,7 @@
 namespace fairlead::rollout {
 namespace {
 
-using std::chrono::duration_cast;
-
-struct Chain {
-  std::vector<std::string> causes;
-  std::string next;
-
-  void add(const readiness::Why& why) {
-    causes.insert(causes.end(), why.causes.begin(), why.causes.end());
-    if (!why.next.empty()) next = why.next;
-  }
-
-  Error under(ErrorKind kind, std::string what, const std::string& where) && {
-    std::optional<Error> inner;
-    for (auto cause = causes.rbegin(); cause != causes.rend(); ++cause) {
-      Error layer(kind, std::move(*cause));
-      inner = inner ? std::move(layer).because(*std::move(inner)) : std::move(layer);
-    }
-    Error error(kind, std::move(what));
-    if (inner) error = std::move(error).because(*std::move(inner));
-    if (!where.empty()) error = std::move(error).at(where);
-    if (!next.empty()) error = std::move(error).next(std::move(next));
-    return error;
-  }
-};
+using removal::Chain;
 
 // What the cluster shows behind a guard.
 void add_what_it_stands_on(Chain& chain, const Run& run, const Evidence& evidence, const graph::Guard& guard) {
@@ -46,17 +23,6 @@ void add_fault(Chain& chain, const kube::Fault& fault) {
 }
 
 }  // namespace
-
-std::string short_text(Duration duration) {
-  if (duration < std::chrono::seconds(1))
-    return fmt::format("{}ms", duration_cast<std::chrono::milliseconds>(duration).count());
-  auto seconds = duration_cast<std::chrono::seconds>(duration).count();
-  std::string text;
-  if (seconds >= 3600) text += fmt::format("{}h", seconds / 3600);
-  if (seconds % 3600 >= 60) text += fmt::format("{}m", seconds % 3600 / 60);
-  if (seconds % 60 != 0) text += fmt::format("{}s", seconds % 60);
-  return text;
-}
 
 Error guard_error(const Run& run, const Guards& guards, const Evidence& evidence, uint32_t guard,
                   std::optional<Duration> within) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "removal/causes.h"
 #include "rollout/evidence.h"
 #include "rollout/run.h"
 
@@ -10,8 +11,7 @@ namespace fairlead::rollout {
 
 class Guards;
 
-// "3m", "1m30s", "250ms"
-std::string short_text(Duration duration);
+using removal::short_text;
 
 // `within`: it was waited for that long; nothing if it is certain.
 Error guard_error(const Run& run, const Guards& guards, const Evidence& evidence, uint32_t guard,

@@ -1,6 +1,7 @@
 #include "rollout/cluster_state.h"
 
 #include "base/scope.h"
+#include "rollout/patience.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -14,11 +15,12 @@ struct Listing {
 };
 
 Task<void> read(Listing& listing, const object::Resource& resource, std::vector<Json>& into, bool* known) {
-  kube::Outcome<kube::List> list = co_await listing.client.list(resource, {});
+  kube::Outcome<kube::List> list =
+      co_await ask_patiently(listing.client.loop(), [&] { return listing.client.list(resource, {}); });
   if (list) {
     for (Json& item : list->items) into.push_back(std::move(item));
     if (known) *known = true;
-  } else if (list.error().fault()) {
+  } else if (list.error().is(kube::FaultKind::forbidden) || list.error().is(kube::FaultKind::not_served)) {
     listing.notes.push_back(
         fmt::format("{} cannot be read: {}", resource.name_with_group(), list.error().fault()->explanation));
   } else {

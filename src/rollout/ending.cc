@@ -43,6 +43,13 @@ Ending::How how(const Run& run) {
   return std::ranges::all_of(run.errors, is_timeout) ? Ending::How::timed_out : Ending::How::failed;
 }
 
+// Guards begin when what they stand on is stored, as the plan has it.
+TimePoint met_at(const Run& run, uint32_t node, const graph::Need& need) {
+  bool when_stored = need.level == graph::Level::stored || run.graph.nodes()[node].kind == graph::Node::Kind::guard;
+  return when_stored && need.target < run.records.size() ? run.records[need.target].stored_at
+                                                         : run.settled_at[need.target];
+}
+
 // What a node waited for last: the need that was met last of all, through groups and waves.
 std::optional<graph::Need> last_need(const Run& run, uint32_t node) {
   std::optional<graph::Need> last;
@@ -55,9 +62,7 @@ std::optional<graph::Need> last_need(const Run& run, uint32_t node) {
       if (!inner) continue;
       met.target = inner->target;
     }
-    TimePoint at = need.level == graph::Level::stored && met.target < run.records.size()
-                       ? run.records[met.target].stored_at
-                       : run.settled_at[met.target];
+    TimePoint at = met_at(run, node, met);
     if (at >= latest) {
       latest = at;
       last = met;
@@ -76,10 +81,15 @@ std::vector<PathStep> critical_path(const Run& run) {
     PathStep step{.text = run.graph.text(*at), .to = run.settled_at[*at] - run.begun};
     if (need) {
       step.reason = need->reason;
-      TimePoint since = need->level == graph::Level::stored && need->target < run.records.size()
-                            ? run.records[need->target].stored_at
-                            : run.settled_at[need->target];
-      step.from = since - run.begun;
+      step.from = met_at(run, *at, *need) - run.begun;
+    }
+    // The time that it took was not its own, but that of what held it.
+    if (*at < run.records.size() && !run.records[*at].waited_for.empty()) {
+      TimePoint let_in = run.records[*at].stored_at;
+      path.push_back(step);
+      path.back().from = let_in - run.begun;
+      path.back().reason = "held it";
+      step = {.text = run.records[*at].waited_for, .reason = step.reason, .from = step.from, .to = let_in - run.begun};
     }
     path.push_back(std::move(step));
     at = need ? std::optional(need->target) : std::nullopt;

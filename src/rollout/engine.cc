@@ -14,6 +14,12 @@ using journal::What;
 
 constexpr Duration kReminder = std::chrono::seconds(30);
 constexpr size_t kRemindedOf = 5;
+// For a claim that is refused by what may pass.
+constexpr Duration kClaimPatience = std::chrono::minutes(5);
+constexpr Duration kFirstClaimPause = std::chrono::milliseconds(100);
+constexpr Duration kLongestClaimPause = std::chrono::seconds(5);
+// For what is still to be swept when everything else is done.
+constexpr Duration kSweepingTime = std::chrono::seconds(5);
 
 class Engine {
  public:
@@ -24,6 +30,7 @@ class Engine {
         loop_(client.loop()),
         watching_(loop_, nullptr),
         work_(loop_, nullptr),
+        sweeping_(loop_, nullptr),
         gates_(loop_),
         prover_(client, {.run = options.run}),
         evidence_(client, discovery, watching_,
@@ -40,10 +47,12 @@ class Engine {
     CancelHook hook;
     if (stop && stop->cancelled()) interrupt();
     else hook.set(stop, [this] { loop_.post([this] { interrupt(); }); });
+    if (!run_.options.dry_run) sweeping_.spawn(sweep());
     std::optional<Error> unclaimed = co_await claim();
     if (!unclaimed) co_await roll();
     hook.clear();
-    Ending ending = unclaimed ? refused(*std::move(unclaimed)) : co_await finish();
+    co_await end_sweeping();
+    Ending ending = unclaimed ? refused(*std::move(unclaimed)) : co_await finish(stop);
     co_return ending;
   }
 
@@ -60,7 +69,8 @@ class Engine {
       auto found = prepared_.live.find(object.key());
       if (found == prepared_.live.end()) continue;
       run_.live.insert_or_assign(object.key(), found->second);
-      bool same = (*found->second)["apiVersion"].string_or("") == object.value()["apiVersion"].string_or("") &&
+      bool same = !(*found->second)["metadata"].contains("deletionTimestamp") &&
+                  (*found->second)["apiVersion"].string_or("") == object.value()["apiVersion"].string_or("") &&
                   inventory::unchanged(as_sent(object, run_.part_of), *found->second, run_.field_manager, types);
       if (same) run_.unchanged[node] = found->second;
     }
@@ -77,16 +87,30 @@ class Engine {
     if (!prepared_.inventory || run_.options.dry_run) co_return std::nullopt;
     std::vector<inventory::Wanted> wanted;
     for (const object::Object& object : run_.bundle.objects) wanted.push_back({object.key(), object.version()});
-    kube::Outcome<void> claimed = co_await prepared_.inventory->claim(wanted).governed_by(&run_.waits);
+    kube::Outcome<void> claimed = co_await claim_patiently(wanted).governed_by(&run_.waits);
     if (!claimed && claimed.error().is(kube::FaultKind::namespace_missing)) {
       auto home = run_.find({.group = "", .kind = "Namespace", .ns = "", .name = run_.options.default_namespace});
       if (home) {
         co_await sender_.send(*home);
-        claimed = co_await prepared_.inventory->claim(wanted).governed_by(&run_.waits);
+        claimed = co_await claim_patiently(wanted).governed_by(&run_.waits);
       }
     }
     if (claimed || run_.stopping) co_return std::nullopt;
     co_return claimed.error().error();
+  }
+
+  // A webhook may stand in the way of the inventory, too: one of this bundle, say, that an earlier run registered.
+  Task<kube::Outcome<void>> claim_patiently(std::vector<inventory::Wanted> wanted) {
+    TimePoint until = loop_.now() + kClaimPatience;
+    for (Duration pause = kFirstClaimPause;; pause = std::min(pause * 2, kLongestClaimPause)) {
+      kube::Outcome<void> claimed = co_await prepared_.inventory->claim(wanted);
+      const kube::Fault* fault = claimed ? nullptr : claimed.error().fault();
+      bool passes = fault && fault->disposition != kube::Disposition::permanent &&
+                    fault->kind != kube::FaultKind::namespace_missing;
+      if (!passes || loop_.now() >= until) co_return claimed;
+      run_.note(What::waiting, "the bundle cannot be claimed yet: " + fault->explanation);
+      if (!co_await sleep_for(loop_, pause)) co_return claimed;
+    }
   }
 
   Task<void> keep_claim() {
@@ -94,6 +118,18 @@ class Engine {
     if (end || end.error().kind() == ErrorKind::cancelled) co_return;
     lost_claim_ = end.error();
     interrupt();
+  }
+
+  // Shadows that other runs have left behind, as far as they were seen among what the cluster has.
+  Task<void> sweep() {
+    for (const auto* list : {&run_.cluster.webhook_configurations, &run_.cluster.policies, &run_.cluster.bindings})
+      (void)co_await prover_.sweep(*list);
+  }
+  Task<void> end_sweeping() {
+    Loop::TimerId timer =
+        loop_.call_after(run_.stopping ? Duration::zero() : kSweepingTime, [this] { sweeping_.cancel(); });
+    co_await sweeping_.join();
+    loop_.cancel_timer(timer);
   }
 
   // Every 30 s: what is held by what.
@@ -182,12 +218,13 @@ class Engine {
     return ending;
   }
 
-  Task<Ending> finish() {
+  Task<Ending> finish(CancelSource* stop) {
     bool complete = !run_.stopping && !run_.out_of_time && run_.errors.empty();
     std::vector<ObjectEnding> pruned;
     std::vector<Error> unpruned;
     if (complete && run_.options.prune && prepared_.inventory) {
-      Pruned result = co_await prune(run_.client, run_.discovery, run_.journal, prepared_, run_.options);
+      Pruned result = co_await prune(run_.client, run_.discovery, run_.journal, prepared_, run_.options, stop);
+      if (stop && stop->cancelled()) run_.stopping = true;
       pruned = std::move(result.objects);
       unpruned = std::move(result.errors);
     }
@@ -230,6 +267,7 @@ class Engine {
   Loop& loop_;
   Scope watching_;
   Scope work_;
+  Scope sweeping_;
   Gates gates_;
   readiness::Prover prover_;
   Evidence evidence_;
@@ -256,12 +294,15 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
                .details = Json(Json::Object{{"objects", uint64_t{bundle.objects.size()}}, {"bundle", options.name}})});
   Prepared prepared{.bundle = std::move(bundle)};
   Ending ending;
-  manifest::Errors errors = co_await prepare(client, discovery, options, journal, prepared);
+  // Nothing has been written yet: it can be cut short.
+  manifest::Errors errors = co_await prepare(client, discovery, options, journal, prepared).governed_by(stop);
   if (errors.empty()) {
     Engine engine(client, discovery, journal, options, prepared);
     ending = co_await engine.run(stop);
   } else {
-    ending.how = stop && stop->cancelled() ? Ending::How::interrupted : Ending::How::failed;
+    bool late = std::ranges::all_of(errors, [](const Error& error) { return error.kind() == ErrorKind::timeout; });
+    ending.how = late ? Ending::How::timed_out : Ending::How::failed;
+    if (stop && stop->cancelled()) ending.how = Ending::How::interrupted;
     for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .holds = {}});
   }
   ending.took = client.loop().now() - begun;

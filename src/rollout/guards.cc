@@ -35,6 +35,11 @@ readiness::GuardKind kind_of(const Guard& guard) {
   }
 }
 
+void replace_all(std::string& text, const std::string& what, const std::string& by) {
+  for (size_t at = text.find(what); !what.empty() && at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+}
+
 bool is_recent(const Json& object, WallTime now) {
   auto is_new = [&](const Json& time) {
     std::optional<WallTime> at = kube::parse_timestamp(time.string_or(""));
@@ -98,6 +103,12 @@ const Json* Guards::live_configuration(const Guard& guard) const {
   return evidence_.find(guard.configuration.kind, "", guard.configuration.name);
 }
 
+// The API server counts changes of what matters, and so begins with 1.
+bool Guards::changed_since_created(const Guard& guard) const {
+  const Json* live = live_configuration(guard);
+  return live && (*live)["metadata"]["generation"].int_or(1) > 1;
+}
+
 // What the API server goes by: the hook, or the CRD's conversion. Markers of ours beside it do not count.
 Json Guards::live_form(const Guard& guard) const {
   const Json* live = live_configuration(guard);
@@ -155,7 +166,14 @@ std::optional<uint32_t> Guards::find_webhook(const kube::FaultWebhook& webhook) 
   return std::nullopt;
 }
 
-void Guards::take(uint32_t guard, const Proof& proof) {
+void Guards::take(uint32_t guard, Proof proof) {
+  // The API server speaks of our mirror: people know the guard.
+  if (proof.fault && proof.fault->webhook) {
+    const std::string& name = run_.graph.guards()[guard].name;
+    for (std::string* text : {&proof.fault->explanation, &proof.fault->message, &proof.fault->advice})
+      replace_all(*text, proof.fault->webhook->name, name);
+    proof.fault->webhook->name = name;
+  }
   Standing& standing = states_[guard].standing;
   auto kind_of_fault = [](const std::optional<kube::Fault>& fault) {
     return fault ? std::optional(fault->kind) : std::nullopt;
@@ -203,6 +221,8 @@ Task<Result<void>> Guards::prove_effect(uint32_t guard) {
   State& state = states_[guard];
   const Guard& it = run_.graph.guards()[guard];
   while (state.came != Came::before && !state.unprovable && (state.proved_over == 0 || state.proved_over != line_)) {
+    // By an injector, as a rule: a server may stay with the form that it was created in.
+    if (is_webhook(it) && state.came == Came::created && changed_since_created(it)) state.came = Came::updated;
     Json form = live_form(it);
     bool inside = is_webhook(it) && state.came == Came::updated;
     std::string what = inside ? it.configuration.text() : std::string(readiness::name_of(kind_of(it)));
@@ -229,6 +249,15 @@ Task<Result<void>> Guards::prove_effect(uint32_t guard) {
 
 void Guards::lost(uint64_t connection) {
   if (connection == line_) line_ = 0;
+}
+
+void Guards::distrusted(uint32_t guard) {
+  const Guard& it = run_.graph.guards()[guard];
+  State& state = states_[guard];
+  Json form = live_form(it);
+  if (!is_webhook(it) || state.came == Came::before || form.is_null() || form == state.form) return;
+  state.came = Came::updated;
+  state.proved_over = 0;
 }
 
 Task<Result<uint64_t>> Guards::connection_for(uint32_t node) {
@@ -295,7 +324,9 @@ Task<Result<void>> Guards::await_answer(uint32_t guard) {
       }
     } else if (proof.reached(Rung::answering)) {
       CO_TRY_ASSIGN(bool all, co_await every_endpoint_listens(guard));
-      bool same = state.came == Came::before || state.form == live_form(it) || !live_configuration(it);
+      bool as_created = is_webhook(it) && state.came == Came::created;
+      bool same = state.came == Came::before || !live_configuration(it) ||
+                  (as_created ? !changed_since_created(it) : state.form == live_form(it));
       if (all && same) break;
       if (all) {
         // Somebody, an injector as a rule, has changed it since: an API server may still go by the form before.

@@ -34,6 +34,9 @@ class Guards {
 
   // Objects wait for it: from now on, what it stands on is watched.
   void held_at(uint32_t guard);
+  // An API server does not trust it: if the configuration has changed since it was proved to be in effect, that server
+  // may be one that stays with the form before, and it has to be proved again.
+  void distrusted(uint32_t guard);
   // Something that guards stand on has changed.
   void evidence_changed(std::string_view kind, const std::string& ns, const std::string& name);
 
@@ -81,8 +84,9 @@ class Guards {
   Task<Result<bool>> every_endpoint_listens(uint32_t guard);
   bool waits_for_answer(const graph::Guard& guard) const;
   void warn_of_skipping(uint32_t guard, const readiness::Proof& proof);
-  void take(uint32_t guard, const readiness::Proof& proof);
+  void take(uint32_t guard, readiness::Proof proof);
   const Json* live_configuration(const graph::Guard& guard) const;
+  bool changed_since_created(const graph::Guard& guard) const;
   Json live_form(const graph::Guard& guard) const;
   std::optional<readiness::Target> target_of(const graph::Guard& guard) const;
   std::string port_name(const graph::Guard& guard) const;

@@ -1,6 +1,7 @@
 #include "rollout/prepare.h"
 
 #include "rollout/cluster_state.h"
+#include "rollout/patience.h"
 #include "rollout/run.h"
 
 namespace fairlead::rollout {
@@ -52,11 +53,12 @@ Task<manifest::Errors> open_inventory(kube::Client& client, kube::Discovery& dis
                                          "whether it still is",
                                          other.holder, seconds)});
       }};
-  auto opened = co_await inventory::Inventory::open(client, discovery, std::move(wanted));
+  auto opened =
+      co_await ask_patiently(client.loop(), [&] { return inventory::Inventory::open(client, discovery, wanted); });
   if (!opened) co_return manifest::Errors{opened.error().error()};
   prepared.inventory = *std::move(opened);
   if (!prepared.inventory->exists()) co_return manifest::Errors();
-  auto members = co_await prepared.inventory->members(true);
+  auto members = co_await ask_patiently(client.loop(), [&] { return prepared.inventory->members(true); });
   if (!members) co_return manifest::Errors{members.error().error()};
   prepared.members = std::move(members->found);
   for (const inventory::Unlisted& one : members->unlisted)
@@ -70,7 +72,7 @@ Task<manifest::Errors> open_inventory(kube::Client& client, kube::Discovery& dis
 
 Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery, const Options& options,
                                journal::Journal& journal, Prepared& prepared) {
-  auto known = co_await discovery.all();
+  auto known = co_await ask_patiently(client.loop(), [&] { return discovery.all(); });
   if (!known) co_return manifest::Errors{known.error().error()};
   std::vector<std::string> notes;
   Result<graph::ClusterState> cluster = co_await read_cluster(client, **known, notes);
@@ -96,8 +98,9 @@ Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery,
     auto found = prepared.live.find(key);
     return found == prepared.live.end() ? nullptr : found->second;
   };
-  prepared.graph =
-      graph::Graph::build(prepared.bundle, prepared.cluster, {.default_namespace = options.default_namespace});
+  graph::Options place{.default_namespace = options.default_namespace};
+  if (prepared.inventory) place.inventory = prepared.inventory->parent().name;
+  prepared.graph = graph::Graph::build(prepared.bundle, prepared.cluster, place);
   for (const graph::Problem& problem : prepared.graph->problems()) {
     if (problem.severity == graph::Severity::error) {
       errors.push_back(problem.error);

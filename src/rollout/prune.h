@@ -10,9 +10,8 @@ struct Pruned {
   std::vector<Error> errors;
 };
 
-// In an order in which finalizers can go: what others stand on goes after those. Waits until each is gone. In a dry run
-// nothing is removed, only told.
+// In the order in which they can go, by the room `removal`. In a dry run nothing is removed, only told.
 Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Journal& journal,
-                   const Prepared& prepared, const Options& options);
+                   const Prepared& prepared, const Options& options, CancelSource* stop);
 
 }  // namespace fairlead::rollout

@@ -122,6 +122,8 @@ TEST_F(RolloutTest, NothingSkipsAWebhookThatIgnoresFailures) {
   std::ranges::sort(seen_);
   EXPECT_EQ(seen_, (std::vector<std::string>{"one", "two"})) << events();
   EXPECT_TRUE(get("/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations")["items"].items().empty());
+  // People know the webhook, not the shadow that asked it.
+  EXPECT_EQ(events().find(".shadow."), std::string::npos) << events();
 }
 
 struct LateCertificate : RolloutTest, testing::WithParamInterface<std::string_view> {};
@@ -221,6 +223,34 @@ metadata: {name: free}
             "ConfigMap default/free created\n");
   ASSERT_EQ(ending.causes.size(), 1u);
   EXPECT_EQ(ending.causes[0].holds.size(), 1u);
+}
+
+TEST_F(RolloutTest, ANamespaceOnItsWayOutIsWaitedForAndMadeAgain) {
+  std::string yaml =
+      "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n---\n"
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: team}\n";
+  EXPECT_EQ(apply(yaml).how, Ending::How::done);
+  std::string uid(get("/api/v1/namespaces/team")["metadata"]["uid"].string_or(""));
+  (void)loop_.run(client_.request({.verb = "delete", .method = "DELETE", .target = "/api/v1/namespaces/team"}));
+  Ending ending = apply(yaml);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_NE(get("/api/v1/namespaces/team")["metadata"]["uid"].string_or(""), uid);
+  EXPECT_FALSE(get("/api/v1/namespaces/team/configmaps/a").is_null());
+}
+
+TEST_F(RolloutTest, AnImmutableFieldIsNamedOrTheObjectMadeAgain) {
+  auto job = [](std::string_view image, std::string_view annotation) {
+    return fmt::format(
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: j, annotations: {{{}}}}}\n"
+        "spec: {{template: {{spec: {{restartPolicy: Never, containers: [{{name: x, image: {}}}]}}}}}}\n",
+        annotation, image);
+  };
+  EXPECT_EQ(apply(job("one", "")).how, Ending::How::done);
+  Ending refused = apply(job("two", ""));
+  EXPECT_EQ(refused.how, Ending::How::failed);
+  EXPECT_NE(reports(refused).find("field is immutable"), std::string::npos) << reports(refused);
+  Ending made = apply(job("two", "fairlead.dev/on-immutable: recreate"));
+  EXPECT_EQ(made.how, Ending::How::done) << reports(made) << events();
 }
 
 TEST_F(RolloutTest, StoppedItSaysWhatIsWhere) {

@@ -30,6 +30,8 @@ struct Record {
   readiness::Verdict verdict;
   // Why it does not go in at the moment.
   std::optional<kube::Fault> fault;
+  // What it waited for last at a gate, for people.
+  std::string waited_for;
   bool timed_out = false;
   bool conflict = false;
   std::vector<std::string> warnings;

@@ -39,6 +39,8 @@ bool is_adoptable(const Fault& fault, std::string_view own) {
   return !fault.causes.empty() && std::ranges::all_of(fault.causes, gives_way);
 }
 
+bool is_terminating(const Json& object) { return object["metadata"].contains("deletionTimestamp"); }
+
 std::string_view version_of(const Json& object) { return object["metadata"]["resourceVersion"].string_or(""); }
 
 }  // namespace
@@ -123,20 +125,32 @@ Task<Result<void>> Sender::park(uint32_t node, const Fault& fault, Gate::Place& 
   Record& record = run_.records[node];
   bool is_new = !record.fault || record.fault->kind != fault.kind;
   record.fault = fault;
+  record.waited_for = gate_for(fault);
   if (fault.webhook)
-    if (auto guard = guards_.find_webhook(*fault.webhook)) guards_.held_at(*guard);
+    if (auto guard = guards_.find_webhook(*fault.webhook)) {
+      guards_.held_at(*guard);
+      if (fault.kind == FaultKind::webhook_untrusted) guards_.distrusted(*guard);
+      record.waited_for = run_.graph.guards()[*guard].text();
+    }
   if (is_new) run_.tell(What::parked, node, std::string(kube::name_of(fault.kind)), fault.explanation);
   return place.wait(gates_.at(gate_for(fault)));
 }
 
 Task<Result<void>> Sender::recreate(uint32_t node) {
   const object::Object& object = run_.object(node);
-  const object::Resource& resource = *run_.kinds.of(object);
   run_.tell(What::note, node, "recreate", "a field that cannot be changed differs: it is deleted and made again");
-  (void)co_await run_.client.remove(resource, object.ns(), object.name(), {.propagation = "Background"});
+  auto removed =
+      co_await run_.client.remove(*run_.kinds.of(object), object.ns(), object.name(), {.propagation = "Background"});
+  if (!removed && !removed.error().is(FaultKind::not_found)) co_return fail(removed.error().error());
+  co_return co_await await_gone(node);
+}
+
+Task<Result<void>> Sender::await_gone(uint32_t node) {
+  const object::Object& object = run_.object(node);
   for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
-    auto there = co_await run_.client.get(resource, object.ns(), object.name());
+    auto there = co_await run_.client.get(*run_.kinds.of(object), object.ns(), object.name());
     if (!there && there.error().is(FaultKind::not_found)) co_return Result<void>();
+    if (there && !is_terminating(there->value)) co_return Result<void>();
     CO_TRY(co_await sleep_for(run_.loop, pause));
   }
 }
@@ -193,6 +207,12 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
     // Not governed by patience: it is not the object's fault that there are many, and what is in flight ends by itself.
     CO_TRY(co_await take_turn().governed_by(&run_.waits));
     kube::Outcome<kube::Reply> outcome = co_await apply(node, connection, force).governed_by(&run_.requests);
+    if (outcome && is_terminating(outcome->value) && !run_.options.dry_run) {
+      // It took the change, and is on its way out all the same: what leans on it has to wait for the next one.
+      run_.tell(What::parked, node, "terminating", "one of that name is being deleted, and has to be gone first");
+      CO_TRY(co_await await_gone(node));
+      continue;
+    }
     if (outcome) {
       place.passed();
       accept(node, *std::move(outcome));

@@ -33,6 +33,7 @@ class Sender {
   Task<Result<void>> park(uint32_t node, const kube::Fault& fault, Gate::Place& place);
   Task<Result<void>> learn_kind(uint32_t node);
   Task<Result<void>> recreate(uint32_t node);
+  Task<Result<void>> await_gone(uint32_t node);
   void accept(uint32_t node, kube::Reply reply);
   void unchecked(uint32_t node, const kube::Fault& fault);
   void refuse(uint32_t node, const kube::Failure& failure, std::optional<Duration> within);

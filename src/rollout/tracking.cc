@@ -70,7 +70,12 @@ void Tracker::follow(uint32_t node, Json stored) {
 void Tracker::watch(uint32_t node) {
   const object::Resource* resource = run_.kinds.of(run_.object(node));
   std::string what = resource->api_version() + " " + resource->kind;
-  if (watches_.contains(what)) return;
+  if (auto running = watches_.find(what); running != watches_.end()) {
+    // It may have shown what came of the object before we were told that it is stored, and then does not show it again.
+    const object::Object& object = run_.object(node);
+    if (const Json* seen = running->second->find(object.ns(), object.name())) see(node, *seen);
+    return;
+  }
   kube::WatchOptions options;
   if (!run_.part_of.empty()) {
     options.label_selector = fmt::format("{}={}", inventory::kPartOfLabel, run_.part_of);
@@ -140,7 +145,8 @@ readiness::Why Tracker::why(uint32_t node, const Json& object) const {
 // The first evidence is told at once, while the wait goes on: it may pass, and people want to know.
 void Tracker::tell_trouble(uint32_t node, const readiness::Why& why) {
   std::string& last = waiting_[node].trouble;
-  if (why.causes.empty() || why.causes.front() == last) return;
+  bool is_early = run_.loop.now() - run_.records[node].stored_at < kPodsGrace;
+  if (is_early || why.causes.empty() || why.causes.front() == last) return;
   last = why.causes.front();
   run_.tell(What::progress, node, "trouble", last);
 }

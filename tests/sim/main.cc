@@ -28,13 +28,16 @@ Scenario named(std::string name, Scenario scenario) {
   return scenario;
 }
 
-std::vector<Scenario> sound() { return {watch_scenario(), counter_scenario(), list_scenario(), webhook_scenario(),
-          rollout_scenario()}; }
+std::vector<Scenario> sound() {
+  return {watch_scenario(),   counter_scenario(), list_scenario(),
+          webhook_scenario(), rollout_scenario(), removal_scenario()};
+}
 
 std::vector<Scenario> sabotaged() {
   return {named("resumes-late", watch_scenario(resumes_late())),
           named("forgets-deletions", watch_scenario(forgets_deletions())),
-          named("overwrites", counter_scenario(overwrites())), named("mixes-pages", list_scenario(mixes_pages())),
+          named("overwrites", counter_scenario(overwrites())),
+          named("mixes-pages", list_scenario(mixes_pages())),
           named("forgets-connection", rollout_scenario(forgets_connection())),
           named("believes-at-once", rollout_scenario(believes_at_once()))};
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/base64.h"
 #include "rollout_network.h"
@@ -17,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using rollout::Ending;
 
-constexpr int kMostRuns = 6;
+constexpr uint64_t kMostRuns = 40;
 constexpr const char* kAdmission = "admissionregistration.k8s.io";
 
 http::Response json_response(const Json& body) {
@@ -60,9 +61,9 @@ sandbox::LocalWebhooks::Handler handler_of(std::shared_ptr<Judge> judge, std::st
 // Past the network. False if the API does not take it for a long time.
 Task<bool> put_in_place(World& world, std::string method, std::string target, std::string type, std::string body) {
   for (int attempt = 0; attempt < 60; ++attempt) {
-    Result<http::Response> response = co_await http::send(
-        world.sandbox.api_server(),
-        {.method = method, .target = target, .headers = {{"Content-Type", type}}, .body = body});
+    Result<http::Response> response =
+        co_await http::send(world.sandbox.api_server(),
+                            {.method = method, .target = target, .headers = {{"Content-Type", type}}, .body = body});
     if (response && response->status < 300) co_return true;
     if (response && response->status == 409) co_return false;
     if (!co_await sleep_for(world.loop, 200ms)) co_return false;
@@ -77,23 +78,33 @@ std::string path_of(const BundleObject& object) {
   return fmt::format("{}/{}/{}", path, object.resource.resource, object.place.name);
 }
 
+// Until its pods are ready. False if they are not for a long time.
+Task<bool> wait_for_workloads(World& world, const Judge& judge) {
+  for (int attempt = 0; attempt < 300; ++attempt) {
+    if (judge.workloads_work()) co_return true;
+    if (!co_await sleep_for(world.loop, 200ms)) co_return false;
+  }
+  co_return false;
+}
+
 // What somebody has put in already: the first part of the bundle, some of it as an earlier release had it.
-Task<void> put_first_part(World& world, const RandomBundle& bundle) {
+Task<void> put_first_part(World& world, const Judge& judge) {
   Random random = world.dice("first part");
-  if (!random.chance(0.4)) co_return;
+  if (!random.chance(0.4) || !world.history.step("first part", 0)) co_return;
   std::vector<const BundleObject*> order;
-  for (const BundleObject& object : bundle.objects) order.push_back(&object);
+  for (const BundleObject& object : judge.bundle().objects) order.push_back(&object);
   std::ranges::sort(order, {}, [](const BundleObject* object) { return std::pair(object->stage, object); });
   order.resize(random.below(order.size() + 1));
-  uint64_t number = 0;
   for (const BundleObject* object : order) {
+    bool is_configuration = object->value.contains("webhooks");
+    // Registered any earlier, it could keep its own pods from starting for good.
+    if (is_configuration && !co_await wait_for_workloads(world, judge)) co_return;
     bool older = random.chance(0.5);
-    Random form = world.dice("older form", number);
-    if (!world.history.step("first part", number++)) continue;
-    Json value = older && object->value.contains("webhooks") ? older_form(form, object->value) : object->value;
+    Json value = older && is_configuration ? older_form(random, object->value) : object->value;
     world.history.note("first part", [&] { return path_of(*object); });
-    (void)co_await put_in_place(world, "PATCH", path_of(*object) + "?fieldManager=fairlead&force=true",
-                                "application/apply-patch+yaml", value.dump());
+    if (!co_await put_in_place(world, "PATCH", path_of(*object) + "?fieldManager=fairlead&force=true",
+                               "application/apply-patch+yaml", value.dump()))
+      co_return;
   }
   Random pause = world.dice("first part", 1);
   if (pause.chance(0.5)) (void)co_await sleep_for(world.loop, some_time(pause, 10min));
@@ -106,8 +117,14 @@ bool fill_in(Json& client_config, const std::string& ca_bundle) {
   return true;
 }
 
-// Puts certificate authorities into what has none, sooner or later, as cert-manager does.
+// Puts certificate authorities into what has none, sooner or later, as cert-manager does. A server that stays with the
+// old form does so until the next change, and nobody has seen one stay for longer than this: so there is one every now
+// and then.
+constexpr Duration kLongestStale = 90s;
+
 Task<void> inject(World& world, std::shared_ptr<Judge> judge) {
+  std::map<const BundleObject*, sandbox::ObjectPtr> done;
+  std::map<const BundleObject*, TimePoint> refresh_at;
   for (uint64_t round = 0;; ++round) {
     Random random = world.dice("injector", round);
     if (!co_await sleep_for(world.loop, 100ms + some_time(random, 4s))) co_return;
@@ -115,7 +132,16 @@ Task<void> inject(World& world, std::shared_ptr<Judge> judge) {
       bool is_configuration = object.value.contains("webhooks");
       if (!is_configuration && !object.value["spec"].contains("conversion")) continue;
       sandbox::ObjectPtr now = world.sandbox.core().store.find(object.resource, object.place);
-      if (!now) continue;
+      if (auto due = refresh_at.find(&object); now && due != refresh_at.end() && due->second <= world.loop.now()) {
+        Json touched = *now;
+        touched.make("metadata").make("annotations").make("example.com/refreshed") = std::to_string(round);
+        (void)co_await put_in_place(world, "PUT", path_of(object), "application/json", touched.dump());
+        due->second = world.loop.now() + kLongestStale;
+        continue;
+      }
+      // Nothing to do costs nothing: this goes on for hours.
+      if (!now || now == done[&object]) continue;
+      done[&object] = now;
       Json value = *now;
       bool changed = false;
       for (const BundleOperator& one : judge->bundle().operators) {
@@ -130,7 +156,9 @@ Task<void> inject(World& world, std::shared_ptr<Judge> judge) {
       }
       if (!changed) continue;
       world.history.note("injector", [&] { return "fills in the caBundle of " + object.place.name; });
-      (void)co_await put_in_place(world, "PUT", path_of(object), "application/json", value.dump());
+      if (co_await put_in_place(world, "PUT", path_of(object), "application/json", value.dump()))
+        refresh_at[&object] = world.loop.now() + kLongestStale;
+      else done.erase(&object);
     }
   }
 }
@@ -138,15 +166,16 @@ Task<void> inject(World& world, std::shared_ptr<Judge> judge) {
 // Of other runs: one whose time is over, and one that is at work.
 Task<void> put_foreign_shadows(World& world) {
   auto shadow = [](std::string_view name, std::string_view expires) {
-    Json object(Json::Object{{"apiVersion", "admissionregistration.k8s.io/v1"},
-                             {"kind", "ValidatingWebhookConfiguration"}});
+    Json object(
+        Json::Object{{"apiVersion", "admissionregistration.k8s.io/v1"}, {"kind", "ValidatingWebhookConfiguration"}});
     object.make("metadata") = Json::Object{{"name", name},
                                            {"labels", Json::Object{{"fairlead.dev/shadow", "another-run"}}},
                                            {"annotations", Json::Object{{"fairlead.dev/expires", expires}}}};
     return object.dump();
   };
   std::string path = fmt::format("/apis/{}/v1/validatingwebhookconfigurations", kAdmission);
-  (void)co_await put_in_place(world, "POST", path, "application/json", shadow("0-fairlead-shadow-another-run-1", "2999-01-01T00:00:00Z"));
+  (void)co_await put_in_place(world, "POST", path, "application/json",
+                              shadow("0-fairlead-shadow-another-run-1", "2999-01-01T00:00:00Z"));
   (void)co_await put_in_place(world, "POST", path, "application/json",
                               shadow("0-fairlead-shadow-earlier-run-1", "2001-01-01T00:00:00Z"));
 }
@@ -190,9 +219,12 @@ class Rollouts {
         co_await rollout::roll_out(client, discovery, judge_->bundle().manifest(), std::move(options), journal, &stop);
     if (killed_after && !process.killed()) world_.loop.cancel_timer(timer);
     was_killed_ = process.killed();
+    ever_killed_ = ever_killed_ || was_killed_;
     co_await network.stop();
     co_return ending;
   }
+
+  bool ever_killed() const { return ever_killed_; }
 
   // Again and again until it is done. What was killed may end as it likes; so may what never began.
   Task<void> run_until_done() {
@@ -225,6 +257,7 @@ class Rollouts {
   rollout::Options options_;
   int runs_ = 0;
   bool was_killed_ = false;
+  bool ever_killed_ = false;
 };
 
 void serve(World& world, const std::shared_ptr<Judge>& judge) {
@@ -236,12 +269,9 @@ void serve(World& world, const std::shared_ptr<Judge>& judge) {
   }
 }
 
-void check_foreign_shadows(World& world) {
-  auto find = [&](std::string_view name) {
-    return world.sandbox.core().find(kAdmission, "validatingwebhookconfigurations", "", name) != nullptr;
-  };
-  if (!find("0-fairlead-shadow-another-run-1")) world.fail("the shadow of another run that is at work was removed");
-  if (find("0-fairlead-shadow-earlier-run-1")) world.fail("the shadow of a run whose time is over was not removed");
+void check_foreign_shadow(World& world) {
+  if (!world.sandbox.core().find(kAdmission, "validatingwebhookconfigurations", "", "0-fairlead-shadow-another-run-1"))
+    world.fail("the shadow of another run that is at work was removed");
 }
 
 Task<void> play(World& world, RolloutSabotage sabotage) {
@@ -253,7 +283,7 @@ Task<void> play(World& world, RolloutSabotage sabotage) {
   Random random = world.dice("play");
   bool foreign = random.chance(0.1);
   if (foreign) co_await put_foreign_shadows(world);
-  co_await put_first_part(world, judge->bundle());
+  co_await put_first_part(world, *judge);
   Loop::TimerId healing = world.loop.call_after(1s + some_time(random, 20s), [&] { world.heal(); });
   judge->begin();
 
@@ -262,9 +292,9 @@ Task<void> play(World& world, RolloutSabotage sabotage) {
   world.loop.cancel_timer(healing);
   world.heal();
   judge->check_stored();
-  if (foreign) check_foreign_shadows(world);
   if (judge->has_shadows() && !world.failure()) {
-    if (world.history.faults() == 0) world.fail("shadows are left, and nothing had gone wrong");
+    if (world.history.faults() == 0 && !rollouts.ever_killed())
+      world.fail("shadows are left, and nothing had gone wrong");
     // Those of a run that was killed go once their time is over and somebody comes by.
     (void)co_await sleep_for(world.loop, 61min);
     Ending ending = co_await rollouts.run(std::nullopt);
@@ -272,10 +302,9 @@ Task<void> play(World& world, RolloutSabotage sabotage) {
     judge->check_stored();
     if (judge->has_shadows()) world.fail("shadows are left though their time is over");
   }
+  if (foreign) check_foreign_shadow(world);
   others.cancel();
   co_await others.join();
-  if (world.failure() && !world.history.text().empty())  // DEBUG
-    if (FILE* f = fopen("/tmp/h9.history", "w")) { fputs(world.history.text().c_str(), f); fclose(f); }  // DEBUG
 }
 
 Weather weather(Random& random) {

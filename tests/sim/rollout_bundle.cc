@@ -140,8 +140,8 @@ class Drawing {
     size_t workload = add_deployment(ns, fmt::format("op-{}", number), replicas);
     workloads_.push_back(workload);
     Json service = start("v1", "Service", ns, "hooks");
-    service.make("spec") = Object{{"selector", Object{{"app", ns}}},
-                                  {"ports", Array{Object{{"port", 443}, {"targetPort", 8443}}}}};
+    service.make("spec") =
+        Object{{"selector", Object{{"app", ns}}}, {"ports", Array{Object{{"port", 443}, {"targetPort", 8443}}}}};
     add(std::move(service), "services", kServices);
     if (random_.chance(0.7)) add_definition(number);
     uint64_t configurations = 1 + random_.below(2);
@@ -164,10 +164,12 @@ class Drawing {
           {"served", true},
           {"storage", storage},
           {"schema",
-           Object{{"openAPIV3Schema",
-                   Object{{"type", "object"},
-                          {"properties", Object{{"spec", Object{{"type", "object"},
-                                                                {"properties", Object{{"size", Object{{"type", "integer"}}}}}}}}}}}}}};
+           Object{
+               {"openAPIV3Schema",
+                Object{{"type", "object"},
+                       {"properties",
+                        Object{{"spec", Object{{"type", "object"},
+                                               {"properties", Object{{"size", Object{{"type", "integer"}}}}}}}}}}}}}};
     };
     Json crd = start("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", definition.plural + ".example.com");
     Array versions{version("v1", true)};
@@ -181,10 +183,10 @@ class Drawing {
                                                {"listKind", definition.kind + "List"}}},
                               {"versions", std::move(versions)}};
     if (definition.converts)
-      crd.make("spec").make("conversion") =
-          Object{{"strategy", "Webhook"},
-                 {"webhook", Object{{"conversionReviewVersions", Array{"v1"}},
-                                    {"clientConfig", client_config(number, "/convert")}}}};
+      crd.make("spec").make("conversion") = Object{
+          {"strategy", "Webhook"},
+          {"webhook",
+           Object{{"conversionReviewVersions", Array{"v1"}}, {"clientConfig", client_config(number, "/convert")}}}};
     definition.object = add(std::move(crd), "customresourcedefinitions", kDefinitions);
     definitions_.push_back(std::move(definition));
   }
@@ -263,13 +265,13 @@ class Drawing {
   void add_policy() {
     std::string version = fmt::format("{}/v1", kAdmission);
     Json policy = start(version, "ValidatingAdmissionPolicy", "", "sizes");
-    policy.make("spec") = Object{
-        {"failurePolicy", "Fail"},
-        {"matchConstraints", Object{{"resourceRules", Array{Object{{"apiGroups", Array{""}},
-                                                                   {"apiVersions", Array{"v1"}},
-                                                                   {"operations", Array{"CREATE", "UPDATE"}},
-                                                                   {"resources", Array{"configmaps"}}}}}}},
-        {"validations", Array{Object{{"expression", "object.metadata.name != 'forbidden'"}}}}};
+    policy.make("spec") =
+        Object{{"failurePolicy", "Fail"},
+               {"matchConstraints", Object{{"resourceRules", Array{Object{{"apiGroups", Array{""}},
+                                                                          {"apiVersions", Array{"v1"}},
+                                                                          {"operations", Array{"CREATE", "UPDATE"}},
+                                                                          {"resources", Array{"configmaps"}}}}}}},
+               {"validations", Array{Object{{"expression", "object.metadata.name != 'forbidden'"}}}}};
     size_t on = add(std::move(policy), "validatingadmissionpolicies", kConfigurations);
     Json binding = start(version, "ValidatingAdmissionPolicyBinding", "", "sizes");
     binding.make("spec") = Object{{"policyName", "sizes"}, {"validationActions", Array{"Deny"}}};
@@ -283,8 +285,8 @@ class Drawing {
     Object spec{{"restartPolicy", "Never"}};
     Json job = start("batch/v1", "Job", any_team(), "migrate");
     job.make("spec") =
-        Object{{"template", pod_template("migrate", Object{{"sandbox.fairlead.dev/runs-for", some_delay(4000)}},
-                                         std::move(spec))}};
+        Object{{"template",
+                pod_template("migrate", Object{{"sandbox.fairlead.dev/runs-for", some_delay(4000)}}, std::move(spec))}};
     workloads_.push_back(add(std::move(job), "jobs", kWorkloads));
   }
 
@@ -319,8 +321,8 @@ class Drawing {
       const BundleObject& other = bundle_.objects[on];
       thing.needs_ready.push_back(on);
       thing.value.make("metadata").make("annotations").make("config.kubernetes.io/depends-on") =
-          fmt::format("{}/namespaces/{}/{}/{}", other.resource.group, other.place.ns,
-                      other.value["kind"].string_or(""), other.place.name);
+          fmt::format("{}/namespaces/{}/{}/{}", other.resource.group, other.place.ns, other.value["kind"].string_or(""),
+                      other.place.name);
     }
   }
 

@@ -136,7 +136,8 @@ void Judge::leaves(std::string_view target) {
 void Judge::heard(std::string_view run, std::string_view target) {
   std::optional<size_t> object = find(target);
   if (object && ++heard_[fmt::format("{} {}", run, *object)] > 1)
-    world_.fail(fmt::format("{} was sent again by {}, which knew that it was stored", text(bundle_.objects[*object]), run));
+    world_.fail(
+        fmt::format("{} was sent again by {}, which knew that it was stored", text(bundle_.objects[*object]), run));
 }
 
 void Judge::saw(const sandbox::ResourceId& resource, const Event& event) {
@@ -191,10 +192,19 @@ void Judge::check_stored() {
   }
 }
 
+bool Judge::workloads_work() const {
+  return std::ranges::all_of(bundle_.objects, [&](const BundleObject& object) {
+    if (object.value["kind"].string_or("") != "Deployment") return true;
+    ObjectPtr there = world_.sandbox.core().store.find(object.resource, object.place);
+    return there && works(*there);
+  });
+}
+
 bool Judge::has_shadows() const {
   for (std::string_view resource : {"validatingwebhookconfigurations", "mutatingwebhookconfigurations",
                                     "validatingadmissionpolicies", "validatingadmissionpolicybindings"})
-    for (const auto& [place, object] : world_.sandbox.core().store.all({std::string(kAdmission), std::string(resource)})) {
+    for (const auto& [place, object] :
+         world_.sandbox.core().store.all({std::string(kAdmission), std::string(resource)})) {
       if (is_shadow(*object) && place.name != "0-fairlead-shadow-another-run-1") return true;
       for (const Json& hook : (*object)["webhooks"].items())
         if (is_marker(hook)) return true;

@@ -32,7 +32,9 @@ class Judge : public std::enable_shared_from_this<Judge> {
 
   // At the end: the cluster has exactly the bundle.
   void check_stored();
-  // No shadow is left but those that others may not remove yet.
+  // All Deployments of the bundle are there and work.
+  bool workloads_work() const;
+  // A shadow is left that is not that of a run which is at work.
   bool has_shadows() const;
 
  private:

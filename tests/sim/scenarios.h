@@ -26,6 +26,9 @@ Scenario webhook_scenario();
 using RolloutSabotage = std::function<std::unique_ptr<http::Transport>(http::Transport& network)>;
 Scenario rollout_scenario(RolloutSabotage sabotage = {});
 
+// A bundle with an operator, taken out by the engine.
+Scenario removal_scenario();
+
 // A watch that goes on one version late.
 Sabotage resumes_late();
 // After a 410, what was deleted meanwhile stays in the list.
