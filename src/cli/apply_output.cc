@@ -25,6 +25,24 @@ std::string_view colour_of(What what) {
     case What::failed: return "\033[31m";
     case What::warning:
     case What::error:
+    case What::progress: return "\033[33m";
+    case What::parked:
+    case What::guard:
+    case What::waiting:
+    case What::note: return "\033[2m";
+    default: return "";
+  }
+}
+
+// The line of an event that people want to see; empty for the others.
+std::string line_of(const Event& event, bool dry_run) {
+  std::string subject = event.key.text();
+  if (event.key.kind.empty()) subject = event.details["guard"].string_or("");
+  switch (event.what) {
+    case What::stored:
+      return event.state == "unchanged" ? ""
+                                        : fmt::format("{} {}{}", subject, event.state, dry_run ? " (dry run)" : "");
+    case What::parked: return fmt::format("{} waits: {}", subject, event.text);
     case What::progress:
       if (event.state == "stuck") return fmt::format("{} is stuck: {}", subject, event.text);
       return event.state == "trouble" ? fmt::format("{} is not ready: {}", subject, event.text) : "";
