@@ -36,6 +36,7 @@ constexpr ByProduct kByProducts[] = {
     {"discovery.k8s.io", "EndpointSlice", "endpointslices", "", "the EndpointSlices that its pods are found by"}};
 // Without which no later run could begin to repair anything.
 constexpr ByProduct kInventory = {"", "ConfigMap", "configmaps", "", "the inventory of the bundle"};
+constexpr ByProduct kWhatItStandsOn = {"", "", "", "", "what it stands on"};
 
 class Gates {
  public:
@@ -117,21 +118,28 @@ class Gates {
                 meetings.size() == 1 ? reason(meetings[0]) : std::string("the guards that it meets"));
   }
 
+  // A guard that fails closed and would refuse what it stands on comes last: were it there before all of that works, a
+  // run that ends in between would leave a cluster that can neither be repaired nor rolled out again.
   void register_late() {
     std::unordered_set<uint64_t> seen;
+    std::unordered_set<uint32_t> intercepting;
     for (const Exemption& exemption : contents_.exemptions) {
       const Guard& guard = contents_.guards[exemption.guard];
-      if (!waits_for_stands(guard) || !seen.insert(uint64_t{*guard.object} << 32 | exemption.object).second) continue;
+      if (!waits_for_stands(guard)) continue;
+      intercepting.insert(exemption.guard);
+      if (!seen.insert(uint64_t{*guard.object} << 32 | exemption.object).second) continue;
       draft_.need(*guard.object, exemption.object, Level::ready, true,
                   fmt::format("{} would refuse it, and stands on it", short_name(guard)));
     }
-    for (const Guard& guard : contents_.guards) {
+    for (uint32_t i = 0; i < contents_.guards.size(); ++i) {
+      const Guard& guard = contents_.guards[i];
       if (!waits_for_stands(guard) || !guard.webhook) continue;
       for (uint32_t object : guard.stands_on) {
         bool is_service = draft_.key(object).kind == "Service" && draft_.key(object).group.empty();
         if (draft_.family(object) != Family::workload && !is_service) continue;
         const ByProduct* refused = refused_beside(guard, draft_.key(object).ns);
         if (!refused && refuses_inventory(guard)) refused = &kInventory;
+        if (!refused && intercepting.contains(i)) refused = &kWhatItStandsOn;
         if (refused && seen.insert(uint64_t{*guard.object} << 32 | object).second)
           draft_.need(*guard.object, object, is_service ? Level::stored : Level::ready, true,
                       fmt::format("{} would refuse {}", short_name(guard), refused->text));
