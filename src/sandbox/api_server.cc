@@ -78,7 +78,7 @@ Task<Result<http::Answer>> ApiServer::answer(http::Request request, User user) {
   call.user_agent = header("User-Agent");
   call.body = std::move(request.body);
   Outcome<User> acting = acting_user(std::move(call.user), request);
-  if (acting) call.user = *std::move(acting);
+  if (acting) call.user = *acting;
   Reply reply = acting ? co_await serve(call) : Reply::refused(acting.error());
   http::Answer answer = to_answer(std::move(reply), call.warnings);
   answer.connection = connection_;
