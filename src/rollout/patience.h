@@ -9,7 +9,7 @@
 
 namespace fairlead::rollout {
 
-inline constexpr Duration kPatience = std::chrono::minutes(1);
+inline constexpr Duration kPatience = std::chrono::seconds(15);
 
 // `ask` gives a Task<kube::Outcome<T>>, anew each time. The last answer is given when the patience is over. No answer
 // at all is not waited out: the client has tried, and whoever has no cluster wants to know it soon.
