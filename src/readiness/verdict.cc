@@ -66,6 +66,10 @@ Verdict by_usual_conditions(const Json& object, const Options& options) {
   }
   if (options.status_expected && object["status"].members().empty())
     return in_progress("no controller has written its status yet");
+  // A first status often says only what is under way: cert-manager's Certificates are Issuing before they are not
+  // Ready.
+  if (options.status_expected && !object["status"]["conditions"].items().empty())
+    return in_progress("its controller has not said yet whether it is ready");
   return ready("it is stored, and there is nothing more to wait for");
 }
 

@@ -70,6 +70,14 @@ TEST(Judge, NoStatusYetCountsOnlyIfOneIsExpected) {
             kStored);
 }
 
+TEST(Judge, AFirstStatusWithoutTheUsualConditionsIsNotTheEnd) {
+  Json certificate = object("cert-manager.io/v1", "Certificate",
+                            R"("status": {"conditions": [{"type": "Issuing", "status": "True"}]})");
+  EXPECT_EQ(text(judge(certificate)), kStored);
+  EXPECT_EQ(text(judge(certificate, {.status_expected = true})),
+            "in progress: its controller has not said yet whether it is ready");
+}
+
 TEST(Judge, TheKindAloneIsNotEnough) {
   // Knative has a Service of its own, without a rule here.
   expect_verdicts("serving.knative.dev/v1", "Service",
