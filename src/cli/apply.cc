@@ -9,6 +9,7 @@
 #include "cli/fetch.h"
 #include "cli/holder.h"
 #include "cli/selection.h"
+#include "cli/timeouts.h"
 #include "kube/timeout_text.h"
 
 namespace fairlead::cli {
@@ -77,13 +78,7 @@ Result<rollout::Options> options_of(const ApplyFlags& flags) {
   options.holder = own_holder();
   options.known_dead = is_gone;
   TRY_ASSIGN(options.timeout, kube::parse_timeout(flags.timeout));
-  for (const std::string& text : flags.timeout_for) {
-    size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return fail(Error(ErrorKind::invalid, fmt::format("--timeout-for {}: not KIND=DURATION", text))
-                      .next("fairlead apply … --timeout-for Job=30m"));
-    TRY_ASSIGN(options.timeout_for[text.substr(0, equals)], kube::parse_timeout(text.substr(equals + 1)));
-  }
+  TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead apply … --timeout-for Job=30m"));
   return options;
 }
 

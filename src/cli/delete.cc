@@ -12,6 +12,7 @@
 #include "cli/delete_output.h"
 #include "cli/fetch.h"
 #include "cli/holder.h"
+#include "cli/timeouts.h"
 #include "kube/timeout_text.h"
 
 namespace fairlead::cli {
@@ -83,13 +84,7 @@ Result<removal::Options> options_of(const DeleteFlags& flags) {
   options.holder = own_holder();
   options.known_dead = is_gone;
   TRY_ASSIGN(options.timeout, kube::parse_timeout(flags.timeout));
-  for (const std::string& text : flags.timeout_for) {
-    size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return fail(Error(ErrorKind::invalid, fmt::format("--timeout-for {}: not KIND=DURATION", text))
-                      .next("fairlead delete … --timeout-for Namespace=30m"));
-    TRY_ASSIGN(options.timeout_for[text.substr(0, equals)], kube::parse_timeout(text.substr(equals + 1)));
-  }
+  TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead delete … --timeout-for Namespace=30m"));
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include "fields/managed_fields.h"
 #include "fields/owned.h"
 #include "object/key.h"
+#include "schema/apply.h"
 #include "schema/builtin.h"
 #include "schema/custom.h"
 #include "schema/defaults.h"
@@ -19,18 +20,6 @@ using fields::PathElement;
 
 std::string place_of(std::string_view api_version, std::string_view kind) {
   return fmt::format("{} {}", api_version, kind);
-}
-
-const FieldSet& never_owned() {
-  static const FieldSet kSet = [] {
-    FieldSet set;
-    for (std::string_view name : {"apiVersion", "kind", "metadata"}) set.insert(fields::Path{PathElement::field(name)});
-    for (std::string_view name : {"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName",
-                                  "generation", "managedFields", "resourceVersion"})
-      set.insert(fields::Path{PathElement::field("metadata"), PathElement::field(name)});
-    return set;
-  }();
-  return kSet;
 }
 
 // A Secret's stringData is a way to write its data: owned as it was written, and never read back.
@@ -178,7 +167,7 @@ bool unchanged(const Json& wanted, const Json& live, std::string_view manager, T
 
   const Types::Known& known = types.find(api_version, kind);
   if (!known.schema) return fields::is_unchanged(wanted, live, manager) && !Doubt(live).about(wanted, entry->fields);
-  if (schema::field_set(*known.schema, wanted).without(never_owned()) != entry->fields) return false;
+  if (schema::field_set(*known.schema, wanted).without(schema::server_fields()) != entry->fields) return false;
   return fields::is_unchanged(wanted, live, manager) || applies_to_the_same(wanted, live, manager, known);
 }
 

@@ -17,19 +17,6 @@ using fields::ManagedEntry;
 using fields::Operation;
 using fields::PathElement;
 
-// Never owned by anybody.
-const FieldSet& server_fields() {
-  static const FieldSet kSet = [] {
-    FieldSet set;
-    for (std::string_view name : {"apiVersion", "kind", "metadata"}) set.insert(fields::Path{PathElement::field(name)});
-    for (std::string_view name : {"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName",
-                                  "generation", "managedFields", "resourceVersion"})
-      set.insert(fields::Path{PathElement::field("metadata"), PathElement::field(name)});
-    return set;
-  }();
-  return kSet;
-}
-
 // "apps/v1, Kind=Deployment"
 std::string kind_text(std::string_view api_version, std::string_view kind) {
   size_t slash = api_version.find('/');
@@ -147,6 +134,18 @@ Managers managers_of(const Target& target, const Json& live, const Json& updated
 }
 
 }  // namespace
+
+const FieldSet& server_fields() {
+  static const FieldSet kSet = [] {
+    FieldSet set;
+    for (std::string_view name : {"apiVersion", "kind", "metadata"}) set.insert(fields::Path{PathElement::field(name)});
+    for (std::string_view name : {"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName",
+                                  "generation", "managedFields", "resourceVersion"})
+      set.insert(fields::Path{PathElement::field("metadata"), PathElement::field(name)});
+    return set;
+  }();
+  return kSet;
+}
 
 std::expected<Json, Refusal> apply(const Target& target, const Json& live, const Json& configuration,
                                    const Writer& writer) {

@@ -49,6 +49,9 @@ Json track_update(const Target& target, const Json& live, Json updated, const Wr
 // To be called last, before an object is stored.
 void keep_times(const Json& live, Json& updated);
 
+// Never owned by anybody: apiVersion, kind, and what of metadata names the object or is the server's.
+const fields::FieldSet& server_fields();
+
 // What a write through the resource, or its status or scale, leaves alone.
 fields::FieldSet reset_fields(std::string_view group, std::string_view kind, std::string_view subresource,
                               bool has_status);

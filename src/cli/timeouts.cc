@@ -1,0 +1,19 @@
+#include "cli/timeouts.h"
+
+#include "kube/timeout_text.h"
+
+namespace fairlead::cli {
+
+Result<std::map<std::string, Duration, std::less<>>> read_timeouts(const std::vector<std::string>& texts,
+                                                                   const std::string& example) {
+  std::map<std::string, Duration, std::less<>> timeouts;
+  for (const std::string& text : texts) {
+    size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(Error(ErrorKind::invalid, fmt::format("--timeout-for {}: not KIND=DURATION", text)).next(example));
+    TRY_ASSIGN(timeouts[text.substr(0, equals)], kube::parse_timeout(text.substr(equals + 1)));
+  }
+  return timeouts;
+}
+
+}  // namespace fairlead::cli
