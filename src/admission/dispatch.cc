@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "admission/status.h"
+#include "base/go_quoted.h"
 #include "base/json_patch.h"
 
 namespace fairlead::admission {
@@ -134,11 +135,11 @@ void Mutation::apply(const Webhook& webhook, const Response& response) {
   if (attributes_.object.is_null()) {
     refuse(internal_error(
         fmt::format("admission webhook {} attempted to modify the object, which is not supported for this operation",
-                    quoted(webhook.name))));
+                    go_quoted(webhook.name))));
     return finish(webhook, false);
   }
   if (response.patch_type != "JSONPatch")
-    return failed(fmt::format("unsupported patch type {}", quoted(response.patch_type)));
+    return failed(fmt::format("unsupported patch type {}", go_quoted(response.patch_type)));
   Result<Json> before = in_version(attributes_, attributes_.object, call_->target.kind);
   Result<Json> after = before ? apply_json_patch(*before, *patch) : before;
   if (!after) {

@@ -5,6 +5,7 @@
 #include "admission/go_json.h"
 #include "admission/status.h"
 #include "base/base64.h"
+#include "base/go_quoted.h"
 
 namespace fairlead::admission {
 namespace {
@@ -57,7 +58,7 @@ std::string http_error(const Answer& answer) {
     default: break;
   }
   if (answer.http >= 500)
-    return fmt::format("an error on the server ({}) has prevented the request from succeeding", quoted(said));
+    return fmt::format("an error on the server ({}) has prevented the request from succeeding", go_quoted(said));
   return fmt::format("the server responded with the status code {} but did not return more information", answer.http);
 }
 
@@ -199,8 +200,8 @@ Text check_kind(ReviewVersion version, const Read& read) {
     return std::unexpected(
         fmt::format("converting ({}.{}) to ({}.AdmissionReview): unknown conversion", from, kind, name_of(version)));
   }
-  return std::unexpected(fmt::format("no kind {} is registered for version {} in scheme {}", quoted(kind),
-                                     quoted(api_version), quoted(kScheme)));
+  return std::unexpected(fmt::format("no kind {} is registered for version {} in scheme {}", go_quoted(kind),
+                                     go_quoted(api_version), go_quoted(kScheme)));
 }
 
 // "admission.k8s.io/v1, Kind=AdmissionReview"
@@ -230,7 +231,7 @@ std::expected<Response, std::string> verify(ReviewVersion version, std::string_v
   }
   auto wrong = [](std::string what) { return std::unexpected(std::move(what)); };
   if (std::string_view got = response["uid"].string_or(""); got != uid)
-    return wrong(fmt::format("expected response.uid={}, got {}", quoted(uid), quoted(got)));
+    return wrong(fmt::format("expected response.uid={}, got {}", go_quoted(uid), go_quoted(got)));
   constexpr std::string_view kWanted = "admission.k8s.io/v1, Kind=AdmissionReview";
   if (std::string got = group_version_kind(read); got != kWanted)
     return wrong(fmt::format("expected webhook response of {}, got {}", kWanted, got));

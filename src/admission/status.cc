@@ -1,5 +1,7 @@
 #include "admission/status.h"
 
+#include "base/go_quoted.h"
+
 namespace fairlead::admission {
 namespace {
 
@@ -24,7 +26,7 @@ Json bad_request(std::string_view what) { return failure(what, "BadRequest", Jso
 Json forbidden(const GroupVersionResource& resource, std::string_view name, std::string_view what) {
   std::string message = name.empty()
                             ? fmt::format("{} is forbidden: {}", resource.name_with_group(), what)
-                            : fmt::format("{} {} is forbidden: {}", resource.name_with_group(), quoted(name), what);
+                            : fmt::format("{} {} is forbidden: {}", resource.name_with_group(), go_quoted(name), what);
   Json::Object details;
   if (!name.empty()) details.append("name", name);
   if (!resource.group.empty()) details.append("group", resource.group);
@@ -33,7 +35,7 @@ Json forbidden(const GroupVersionResource& resource, std::string_view name, std:
 }
 
 Json namespace_not_found(std::string_view name) {
-  return failure(fmt::format("namespaces {} not found", quoted(name)), "NotFound",
+  return failure(fmt::format("namespaces {} not found", go_quoted(name)), "NotFound",
                  Json::Object{{"name", name}, {"kind", "namespaces"}}, 404);
 }
 
@@ -42,7 +44,7 @@ Json request_timed_out() {
 }
 
 std::string call_failure(std::string_view webhook, std::string_view tail) {
-  return fmt::format("failed calling webhook {}: {}", quoted(webhook), tail);
+  return fmt::format("failed calling webhook {}: {}", go_quoted(webhook), tail);
 }
 
 Json call_failure_status(std::string_view webhook, std::string_view tail) {
@@ -50,11 +52,11 @@ Json call_failure_status(std::string_view webhook, std::string_view tail) {
 }
 
 Json no_dry_run_status(std::string_view webhook) {
-  return bad_request(fmt::format("admission webhook {} does not support dry run", quoted(webhook)));
+  return bad_request(fmt::format("admission webhook {} does not support dry run", go_quoted(webhook)));
 }
 
 Json denial_status(std::string_view webhook, const Json& result) {
-  std::string denied = fmt::format("admission webhook {} denied the request", quoted(webhook));
+  std::string denied = fmt::format("admission webhook {} denied the request", go_quoted(webhook));
   std::string_view message = result["message"].string_or("");
   std::string_view reason = result["reason"].string_or("");
   std::string_view words = message.empty() ? reason : message;
@@ -73,31 +75,6 @@ std::string name_for_messages(const Attributes& attributes) {
   for (std::string_view field : {"name", "generateName"})
     if (std::string_view name = metadata[field].string_or(""); !name.empty()) return std::string(name);
   return "Unknown";
-}
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\a': out += "\\a"; break;
-      case '\b': out += "\\b"; break;
-      case '\f': out += "\\f"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      case '\v': out += "\\v"; break;
-      default:
-        if (byte < 0x20 || byte == 0x7F) {
-          out += fmt::format("\\x{:02x}", byte);
-        } else {
-          out += c;
-        }
-    }
-  }
-  return out + "\"";
 }
 
 }  // namespace fairlead::admission

@@ -31,7 +31,4 @@ Json denial_status(std::string_view webhook, const Json& result);
 // The name to call it by: its own, or the start of the one that the server will make, or "Unknown".
 std::string name_for_messages(const Attributes& attributes);
 
-// As Go's %q writes it.
-std::string quoted(std::string_view text);
-
 }  // namespace fairlead::admission

@@ -4,6 +4,7 @@
 
 #include "admission/policy.h"
 #include "admission/status.h"
+#include "base/go_quoted.h"
 
 namespace fairlead::admission {
 namespace {
@@ -56,14 +57,14 @@ class Variables : public cel::Record {
     if (!program) {
       if (program.error().kind() == ErrorKind::limit) return std::unexpected(program.error());
       return fail(ErrorKind::invalid, "composited variable {} fails to compile: compilation failed: {}",
-                  quoted(variable.name), program.error().what());
+                  go_quoted(variable.name), program.error().what());
     }
     size_t allowed = std::min(budget_, cel::kCostLimit);
     size_t left = allowed;
     Result<cel::Value> result = program->evaluate(bindings_, left);
     budget_ -= allowed - left;
     if (result || result.error().kind() == ErrorKind::limit) return result;
-    return fail(ErrorKind::invalid, "composited variable {} fails to evaluate: {}", quoted(variable.name),
+    return fail(ErrorKind::invalid, "composited variable {} fails to evaluate: {}", go_quoted(variable.name),
                 result.error().what());
   }
 

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <tuple>
 
+#include "base/go_quoted.h"
+
 namespace fairlead::fields {
 namespace {
 
@@ -28,7 +30,8 @@ Result<ManagedEntry> parse_entry(const Json& json, size_t position) {
   std::string_view fields_type = json["fieldsType"].string_or("");
   if (fields_type.empty()) return fail(ErrorKind::invalid, "missing fieldsType in managed fields entry {}", position);
   if (fields_type != "FieldsV1")
-    return fail(ErrorKind::invalid, "invalid fieldsType {} in managed fields entry {}", quoted(fields_type), position);
+    return fail(ErrorKind::invalid, "invalid fieldsType {} in managed fields entry {}", go_quoted(fields_type),
+                position);
   if (const Json& time = json["time"]; !time.is_null()) {
     entry.time = parse_time(time.string_or(""));
     if (!entry.time) return fail(ErrorKind::invalid, "the time of managed fields entry {} is no time", position);

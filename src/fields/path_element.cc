@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/go_quoted.h"
 #include "fields/member_index.h"
 
 namespace fairlead::fields {
@@ -74,7 +75,7 @@ Json without_fraction(Json value) {
 }
 
 std::string value_text(const Json& value) {
-  if (const std::string* string = value.if_string()) return quoted(*string);
+  if (const std::string* string = value.if_string()) return go_quoted(*string);
   if (const double* number = value.if_double()) return fmt::format("{}", *number);
   if (const Json::Array* list = value.if_array()) {
     std::string out;
@@ -124,7 +125,7 @@ PathElement PathElement::key(Key key) {
 
 Result<PathElement> PathElement::parse(std::string_view text) {
   auto wrong = [&](Error cause) {
-    return fail(Error(ErrorKind::invalid, fmt::format("{} is no path element", quoted(text.substr(0, 80))))
+    return fail(Error(ErrorKind::invalid, fmt::format("{} is no path element", go_quoted(text.substr(0, 80))))
                     .because(std::move(cause)));
   };
   if (text.size() < 2 || text[1] != ':')
@@ -150,7 +151,7 @@ Result<PathElement> PathElement::parse(std::string_view text) {
       return index(position);
     }
     default:
-      return fail(ErrorKind::not_found, "path elements that start with {} are unknown", quoted(text.substr(0, 2)));
+      return fail(ErrorKind::not_found, "path elements that start with {} are unknown", go_quoted(text.substr(0, 2)));
   }
 }
 
@@ -202,28 +203,6 @@ std::string text_of(const Path& path) {
   std::string out;
   for (const PathElement& element : path) out += element.text();
   return out;
-}
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\a': out += "\\a"; break;
-      case '\b': out += "\\b"; break;
-      case '\f': out += "\\f"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      case '\v': out += "\\v"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-          out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        else out += c;
-    }
-  }
-  return out + '"';
 }
 
 }  // namespace fairlead::fields

@@ -65,7 +65,4 @@ class PathElement {
 using Path = std::vector<PathElement>;
 std::string text_of(const Path& path);
 
-// A string in quotes, with the escapes of the server's own messages.
-std::string quoted(std::string_view text);
-
 }  // namespace fairlead::fields

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "base/go_quoted.h"
 #include "base/json.h"
 #include "sandbox/validate_meta.h"
 
@@ -74,12 +75,6 @@ std::vector<Token> tokens_of(std::string_view text) {
 
 using Flaw = std::optional<std::string>;
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
-
 class Reader {
  public:
   explicit Reader(std::string_view text) : tokens_(tokens_of(text)) {}
@@ -110,7 +105,7 @@ class Reader {
     if (token.kind != Kind::identifier) return fmt::format("found '{}', expected: identifier", token.text);
     std::string key = token.text;
     if (std::vector<std::string> flaws = qualified_name_flaws(key); !flaws.empty())
-      return fmt::format("<nil>: Invalid value: {}: {}", quoted(key), fmt::join(flaws, "; "));
+      return fmt::format("<nil>: Invalid value: {}: {}", go_quoted(key), fmt::join(flaws, "; "));
     if (absent || peek().kind == Kind::end || peek().kind == Kind::comma) return std::nullopt;
     Token op = take();
     if (op.kind == Kind::identifier && (op.text == "in" || op.text == "notin")) return values(key);
@@ -160,7 +155,7 @@ class Reader {
   static Flaw check(const std::string& key, const std::vector<std::string>& list) {
     for (size_t i = 0; i < list.size(); ++i)
       if (std::vector<std::string> flaws = label_value_flaws(list[i]); !flaws.empty())
-        return fmt::format("values[{}][{}]: Invalid value: {}: {}", i, key, quoted(list[i]), fmt::join(flaws, "; "));
+        return fmt::format("values[{}][{}]: Invalid value: {}: {}", i, key, go_quoted(list[i]), fmt::join(flaws, "; "));
     return std::nullopt;
   }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/go_quoted.h"
+
 namespace fairlead::sandbox {
 namespace {
 
@@ -11,12 +13,6 @@ Json details_of(const ResourceId& resource, std::string_view name) {
   if (!resource.group.empty()) details.append("group", resource.group);
   details.append("kind", resource.resource);
   return details;
-}
-
-std::string quoted(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
 }
 
 }  // namespace
@@ -49,7 +45,7 @@ Cause invalid_value(std::string field, const Json& value, std::string_view detai
 
 Cause unsupported_value(std::string field, const Json& value, const std::vector<std::string>& supported) {
   std::string list;
-  for (const std::string& one : supported) list += (list.empty() ? "" : ", ") + quoted(one);
+  for (const std::string& one : supported) list += (list.empty() ? "" : ", ") + go_quoted(one);
   return {"FieldValueNotSupported", std::move(field),
           fmt::format("Unsupported value: {}: supported values: {}", value.dump(), list)};
 }
@@ -81,7 +77,7 @@ Status forbidden(const ResourceId& resource, std::string_view name, std::string_
 
 Status invalid(std::string_view group, std::string_view kind, std::string_view name, const std::vector<Cause>& causes) {
   std::string qualified_kind = group.empty() ? std::string(kind) : fmt::format("{}.{}", kind, group);
-  std::string message = fmt::format("{} {} is invalid", qualified_kind, quoted(name));
+  std::string message = fmt::format("{} {} is invalid", qualified_kind, go_quoted(name));
   Json::Array list;
   // Several causes are one list in brackets, and what is said twice is said once there.
   std::vector<std::string> texts;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/go_quoted.h"
 #include "schema/last_applied.h"
 #include "schema/managers.h"
 #include "schema/stored.h"
@@ -31,8 +32,8 @@ std::string object_text(const Json& object) {
 }
 
 std::string manager_text(const ManagedEntry& entry) {
-  std::string out = fields::quoted(entry.manager);
-  if (!entry.subresource.empty()) out += " with subresource " + fields::quoted(entry.subresource);
+  std::string out = go_quoted(entry.manager);
+  if (!entry.subresource.empty()) out += " with subresource " + go_quoted(entry.subresource);
   if (entry.operation == Operation::update) out += " using " + entry.api_version;
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/go_quoted.h"
 #include "fields/path_element.h"
 #include "schema/go_text.h"
 
@@ -114,13 +115,13 @@ std::optional<std::string> unreadable(const Schema& schema, const Json& object) 
 
 Refusal cannot_be_handled(std::string_view kind, std::string_view version, std::string_view why) {
   return bad_request(
-      fmt::format("{} in version {} cannot be handled as a {}: {}", kind, fields::quoted(version), kind, why));
+      fmt::format("{} in version {} cannot be handled as a {}: {}", kind, go_quoted(version), kind, why));
 }
 
 std::string strict_error(const std::vector<std::string>& unknown) {
   std::string list;
   for (const std::string& path : unknown)
-    list += (list.empty() ? "" : ", ") + fmt::format("unknown field {}", fields::quoted(path));
+    list += (list.empty() ? "" : ", ") + fmt::format("unknown field {}", go_quoted(path));
   return "strict decoding error: " + list;
 }
 

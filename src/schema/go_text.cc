@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/go_quoted.h"
 #include "fields/path_element.h"
 
 namespace fairlead::schema {
@@ -49,7 +50,7 @@ std::string go_text(const Json& value) {
 }
 
 std::string go_syntax(const Json& value) {
-  if (const std::string* string = value.if_string()) return fields::quoted(*string);
+  if (const std::string* string = value.if_string()) return go_quoted(*string);
   if (const double* number = value.if_double()) return number_text(*number);
   if (value.is_null()) return "interface {}(nil)";
   std::string out;
@@ -59,7 +60,7 @@ std::string go_syntax(const Json& value) {
   }
   if (value.is_object()) {
     for (const Json::Member* member : sorted(value))
-      out += (out.empty() ? "" : ", ") + fields::quoted(member->key) + ":" + go_syntax(member->value);
+      out += (out.empty() ? "" : ", ") + go_quoted(member->key) + ":" + go_syntax(member->value);
     return "map[string]interface {}{" + out + "}";
   }
   return value.dump();

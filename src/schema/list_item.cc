@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/go_quoted.h"
+
 namespace fairlead::schema {
 namespace {
 
@@ -23,7 +25,7 @@ std::expected<fields::PathElement, std::string> keyed(const Schema& schema, cons
   }
   if (key.empty()) {
     std::string names;
-    for (const std::string& name : list.keys) names += (names.empty() ? "" : " ") + fields::quoted(name);
+    for (const std::string& name : list.keys) names += (names.empty() ? "" : " ") + go_quoted(name);
     return std::unexpected(fmt::format(
         "associative list with keys has an element that omits all key fields [{}] (and doesn't have default values for "
         "any key fields)",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/go_quoted.h"
 #include "fields/path_element.h"
 
 namespace fairlead::schema {
@@ -43,7 +44,7 @@ Refusal invalid(std::string_view group, std::string_view kind, std::string_view 
   if (!group.empty()) details.append("group", group);
   details.append("kind", kind);
   details.append("causes", dump_causes(causes));
-  return {422, "Invalid", fmt::format("{} {} is invalid: {}", full, fields::quoted(name), what), std::move(details)};
+  return {422, "Invalid", fmt::format("{} {} is invalid: {}", full, go_quoted(name), what), std::move(details)};
 }
 
 }  // namespace fairlead::schema

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/go_quoted.h"
 #include "fields/member_index.h"
 #include "fields/path_element.h"
 #include "schema/go_text.h"
@@ -18,7 +19,6 @@ namespace fairlead::schema {
 namespace {
 
 using fields::equal_values;
-using fields::quoted;
 
 // What one look at a value finds, and how many checks it passed: of several schemas that all fail, the server shows
 // what is wrong with the one that came closest.
@@ -39,7 +39,7 @@ struct Findings {
 };
 
 std::string value_text(const Json& value) {
-  if (const std::string* string = value.if_string()) return quoted(*string);
+  if (const std::string* string = value.if_string()) return go_quoted(*string);
   if (value.is_number() || value.is_bool()) return go_text(value);
   return value.dump();
 }
@@ -54,11 +54,11 @@ Cause wrong_value(const std::string& path, const Json& value, const std::string&
 }
 Cause wrong_type(const std::string& path, std::string_view wanted, const std::string& found) {
   return wrong("FieldValueTypeInvalid", path, found,
-               fmt::format("{} in body must be of type {}: {}", path, wanted, quoted(found)));
+               fmt::format("{} in body must be of type {}: {}", path, wanted, go_quoted(found)));
 }
 // An error about several schemas at once has no field of its own.
 Cause wrong_choice(const std::string& path, std::string_view what) {
-  return {"FieldValueInvalid", "<nil>", fmt::format("Invalid value: \"\": {} {}", quoted(path), what)};
+  return {"FieldValueInvalid", "<nil>", fmt::format("Invalid value: \"\": {} {}", go_quoted(path), what)};
 }
 
 bool is_whole(const Json& number) {
@@ -160,7 +160,7 @@ class Validator {
       if (!one.is_null() && equal_values(one, value)) return;
     std::string list;
     for (const Json& one : allowed)
-      list += (list.empty() ? "" : ", ") + quoted(one.is_string() ? *one.if_string() : one.dump());
+      list += (list.empty() ? "" : ", ") + go_quoted(one.is_string() ? *one.if_string() : one.dump());
     out.add({"FieldValueNotSupported", field_of(path),
              fmt::format("Unsupported value: {}: supported values: {}", value_text(value), list)});
   }
