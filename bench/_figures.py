@@ -1,9 +1,11 @@
 """Figures of a benchmark: measured in rounds, printed as a table or as JSON lines."""
+import contextlib
 import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 
@@ -82,18 +84,34 @@ def short(number):
     return f"{number:.3g}"
 
 
+@contextlib.contextmanager
+def running(argv, env=None, stdout=subprocess.DEVNULL, stderr=None):
+    """A command, which does not outlive whoever started it: an interrupted benchmark leaves nothing behind."""
+    process = subprocess.Popen(argv, stdout=stdout, stderr=stderr, env={**os.environ, **(env or {})}, text=True)
+    try:
+        yield process
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    finally:
+        if process.stdout:
+            process.stdout.close()
+
+
 class Run:
     """A finished command: how long it took and how much memory it used at its peak."""
 
-    def __init__(self, argv, env=None, stdout=subprocess.DEVNULL):
+    def __init__(self, argv, env=None, stdout=subprocess.DEVNULL, codes=(0,)):
         start = time.monotonic()
-        process = subprocess.Popen(argv, stdout=stdout, stderr=subprocess.PIPE, env={**os.environ, **(env or {})})
-        output = process.stdout.read().decode() if process.stdout else ""
-        complaint = process.stderr.read().decode()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        self.seconds = time.monotonic() - start
-        self.peak_mib = usage.ru_maxrss / 1024
-        self.output = output
-        if process.returncode != 0:
-            raise SystemExit(f"bench: {' '.join(map(str, argv))} ended with {process.returncode}:\n{complaint[-2000:]}")
+        # A file, which never fills up as a pipe does that nobody reads yet.
+        with tempfile.TemporaryFile("w+") as complaint, running(argv, env, stdout, complaint) as process:
+            self.output = process.stdout.read() if process.stdout else ""
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.seconds = time.monotonic() - start
+            self.peak_mib = usage.ru_maxrss / 1024
+            if process.returncode not in codes:
+                complaint.seek(0)
+                raise SystemExit(f"bench: {' '.join(map(str, argv))} ended with {process.returncode}:\n"
+                                 f"{complaint.read()[-2000:]}")

@@ -1,6 +1,9 @@
 """A bundle of many small objects of several kinds, in twenty namespaces of their own."""
+import itertools
+import json
 
 NAMESPACES = 20
+OBJECTS_OF_A_TEMPLATE = 300
 # kind -> apiVersion, plural, and whatever makes it one that the API server takes
 KINDS = {
     "ConfigMap": ("v1", "configmaps", {"data": {"text": "the quick brown fox jumps over the lazy dog"}}),
@@ -45,3 +48,16 @@ class Mixed:
             prefix = "/api/v1" if version == "v1" else f"/apis/{version}"
             yield (f"{prefix}/namespaces/{words['namespace']}/{plural}/x-{app}",
                    {"apiVersion": version, "kind": kind, "metadata": metadata, **filled(rest, words)})
+
+
+def write_chart(folder, name, mixed):
+    """The same as a chart of Helm, which has nothing to fill in."""
+    templates = folder / "templates"
+    templates.mkdir(parents=True)
+    (folder / "Chart.yaml").write_text(json.dumps({"apiVersion": "v2", "name": name, "version": "1.0.0"}))
+    texts = (json.dumps(object).replace("{{", '{{ "{{" }}') for _, object in mixed.objects())
+    for number in itertools.count():
+        part = list(itertools.islice(texts, OBJECTS_OF_A_TEMPLATE))
+        if not part:
+            return folder
+        (templates / f"part-{number}.yaml").write_text("\n---\n".join(part))

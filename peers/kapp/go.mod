@@ -1,4 +1,4 @@
-module fairlead.dev/bench/peers/kapp
+module fairlead.dev/peers/kapp
 
 go 1.24.0
 

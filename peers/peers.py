@@ -1,0 +1,45 @@
+"""Other tools to stand beside, built from their Go modules once and kept in the cache.
+
+The versions are pinned in the go.mod of each tool's folder. Whoever compares with a tool that cannot be built here
+leaves it out: binary() says why.
+"""
+import functools
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "cluster"))
+import builds  # noqa: E402
+from settings import Failure, say  # noqa: E402
+
+# name -> (module, folder of its command, how long a build takes on two cores)
+PEERS = {
+    "kapp": ("carvel.dev/kapp", "cmd/kapp", "a minute"),
+    "helm3": ("helm.sh/helm/v3", "cmd/helm", "two minutes"),
+    "helm4": ("helm.sh/helm/v4", "cmd/helm", "two minutes"),
+}
+
+
+def pinned(name):
+    module = re.escape(PEERS[name][0])
+    return re.search(rf"\b{module} (v\S+)", (HERE / name / "go.mod").read_text()).group(1)
+
+
+VERSIONS = {name: f"{name.rstrip('34')} {pinned(name)}" for name in PEERS}
+
+
+@functools.cache
+def binary(name):
+    """The path of the tool, built if it is not in the cache yet; None, and a word on it, where it cannot be built."""
+    module, command, duration = PEERS[name]
+    source = HERE / name
+
+    def make(path):
+        say(f"building {VERSIONS[name]} (about {duration}, once)")
+        builds.go_build(source, f"{module}/{command}", path)
+    try:
+        return builds.made(name, [source / "go.mod", source / "go.sum"], "", make)
+    except Failure as failure:
+        say(f"{VERSIONS[name]} is left out, it cannot be built here\n{failure.text}")
+        return None
