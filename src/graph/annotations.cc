@@ -23,10 +23,10 @@ class Annotated {
   void run() {
     for (uint32_t i = 0; i < draft_.object_count(); ++i) {
       if (draft_.contents->left_out[i]) continue;
-      const object::Object& object = draft_.bundle.objects[i];
-      if (!object.annotations().is_object()) continue;
-      each(object.annotation(kDependsOn), [&](std::string_view one) { add_depends_on(i, one); });
-      each(object.annotation(kNeeds), [&](std::string_view one) { add_needs(i, one); });
+      const Json& annotations = draft_.annotations(i);
+      if (!annotations.is_object()) continue;
+      each(annotations[kDependsOn].string_or(""), [&](std::string_view one) { add_depends_on(i, one); });
+      each(annotations[kNeeds].string_or(""), [&](std::string_view one) { add_needs(i, one); });
     }
   }
 

@@ -37,6 +37,8 @@ void Draft::read_objects() {
   contents->left_out.resize(bundle.objects.size());
   contents->meeting_sets.resize(bundle.objects.size());
   kind_of.reserve(bundle.objects.size());
+  labels_.reserve(bundle.objects.size());
+  annotations_.reserve(bundle.objects.size());
   edges.reserve(bundle.objects.size() * 3);
   for (uint32_t i = 0; i < object_count(); ++i) {
     const object::Object& object = bundle.objects[i];
@@ -50,7 +52,10 @@ void Draft::read_objects() {
     else if (is_known && key.ns.empty()) key.ns = options.default_namespace;
     contents->keys.push_back(std::move(key));
     add_node(Node::Kind::object, i);
-    contents->left_out[i] = is_hook_without_install(object);
+    const Json& metadata = object.metadata();
+    labels_.push_back(&metadata["labels"]);
+    annotations_.push_back(&metadata["annotations"]);
+    contents->left_out[i] = is_hook_without_install(annotations(i));
   }
 }
 

@@ -51,6 +51,9 @@ class Draft {
   const object::Key& key(uint32_t object) const { return contents->keys[object]; }
   const Kind& kind(uint32_t object) const { return kinds[kind_of[object]]; }
   Family family(uint32_t object) const { return kind(object).family; }
+  // Objects of strings, or null where there are none.
+  const Json& labels(uint32_t object) const { return *labels_[object]; }
+  const Json& annotations(uint32_t object) const { return *annotations_[object]; }
   std::string position(uint32_t object) const { return bundle.objects[object].source().text(); }
 
   // An object of the bundle, or kNone.
@@ -75,6 +78,10 @@ class Draft {
   void index_objects();
   void index_made_secret(uint32_t object);
 
+  // By object. Several passes ask for them; in a large bundle each would have to fetch its metadata from far away
+  // again.
+  std::vector<const Json*> labels_;
+  std::vector<const Json*> annotations_;
   std::unordered_map<KeyView, uint32_t, KeyView::Hash> by_key_;
   std::unordered_map<KeyView, uint32_t, KeyView::Hash> secret_makers_;
   std::unordered_map<object::Key, uint32_t> outsides_;

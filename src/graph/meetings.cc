@@ -145,7 +145,7 @@ class Meetings {
       const Json* pod = find_pod(draft_.family(object), draft_.value(object));
       return pod != nullptr && screens.by_labels((*pod)["metadata"]["labels"]);
     }
-    if (screens.by_labels(draft_.bundle.objects[object].labels())) return true;
+    if (screens.by_labels(draft_.labels(object))) return true;
     const Json* live = draft_.cluster.find_live ? draft_.cluster.find_live(draft_.key(object)) : nullptr;
     return live != nullptr && screens.by_labels((*live)["metadata"]["labels"]);
   }
@@ -192,7 +192,7 @@ class Meetings {
     if (object == kNone && live == live_namespaces_.end()) return std::nullopt;
     Json labels = Json::Object();
     if (live != live_namespaces_.end()) merge(labels, (*live->second)["metadata"]["labels"]);
-    if (object != kNone) merge(labels, draft_.bundle.objects[object].labels());
+    if (object != kNone) merge(labels, draft_.labels(object));
     labels.make(kNameLabel) = ns;
     return labels;
   }

@@ -33,7 +33,7 @@ class References {
   }
 
   void add_of_family(uint32_t object) {
-    const Json& spec = draft_.value(object)["spec"];
+    auto spec = [&]() -> const Json& { return draft_.value(object)["spec"]; };
     switch (draft_.family(object)) {
       case Family::pod:
       case Family::workload:
@@ -41,19 +41,19 @@ class References {
       case Family::cron_job: add_workload(object); break;
       case Family::service_account: add_service_account(object); break;
       case Family::volume:
-      case Family::volume_claim: add_claim(object, spec); break;
-      case Family::ingress: add_ingress(object, spec); break;
-      case Family::autoscaler: add_scale_target(object, spec["scaleTargetRef"]); break;
-      case Family::disruption_budget: add_budget(object, spec); break;
-      case Family::certificate: add_certificate(object, spec); break;
-      case Family::issuer: add_issuer(object, spec); break;
-      case Family::external_secret: add_store(object, spec["secretStoreRef"]); break;
+      case Family::volume_claim: add_claim(object, spec()); break;
+      case Family::ingress: add_ingress(object, spec()); break;
+      case Family::autoscaler: add_scale_target(object, spec()["scaleTargetRef"]); break;
+      case Family::disruption_budget: add_budget(object, spec()); break;
+      case Family::certificate: add_certificate(object, spec()); break;
+      case Family::issuer: add_issuer(object, spec()); break;
+      case Family::external_secret: add_store(object, spec()["secretStoreRef"]); break;
       case Family::secret_store_user:
-        for (const Json& store : spec["secretStoreRefs"].items()) add_store(object, store);
+        for (const Json& store : spec()["secretStoreRefs"].items()) add_store(object, store);
         break;
-      case Family::policy: add_policy(object, spec); break;
-      case Family::policy_binding: add_policy_binding(object, spec); break;
-      case Family::api_service: add_api_service(object, spec); break;
+      case Family::policy: add_policy(object, spec()); break;
+      case Family::policy_binding: add_policy_binding(object, spec()); break;
+      case Family::api_service: add_api_service(object, spec()); break;
       default: break;
     }
   }

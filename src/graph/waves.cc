@@ -55,14 +55,15 @@ class Waves {
 
  private:
   std::optional<Step> step_of(uint32_t object) {
-    const object::Object& o = draft_.bundle.objects[object];
-    std::string_view hook = o.annotation(kHook);
+    const Json& annotations = draft_.annotations(object);
+    std::string_view hook = annotations[kHook].string_or("");
     Step step;
     if (runs_before(hook)) step.phase = Phase::before;
     else if (runs_after(hook)) step.phase = Phase::after;
-    const Json& wave = o.annotations()[kWave];
+    const Json& wave = annotations[kWave];
     if (wave.is_string()) step.number = number(object, kWave, wave.string_or(""));
-    else if (step.phase != Phase::main) step.number = number(object, kHookWeight, o.annotation(kHookWeight));
+    else if (step.phase != Phase::main)
+      step.number = number(object, kHookWeight, annotations[kHookWeight].string_or(""));
     else if (is_free(draft_.family(object))) return std::nullopt;
     return step;
   }
@@ -86,13 +87,15 @@ class Waves {
   }
 
   void note_hooks(uint32_t object) {
-    const object::Object& o = draft_.bundle.objects[object];
+    const Json& annotations = draft_.annotations(object);
+    std::string_view argo_hook = annotations[kArgoHook].string_or("");
     std::string what;
     if (draft_.contents->left_out[object]) {
-      what = fmt::format("{} is left out: it is a hook of Helm for {}", draft_.key(object).text(), o.annotation(kHook));
-    } else if (!o.annotation(kArgoHook).empty()) {
+      what = fmt::format("{} is left out: it is a hook of Helm for {}", draft_.key(object).text(),
+                         annotations[kHook].string_or(""));
+    } else if (!argo_hook.empty()) {
       what = fmt::format("{} is applied with the others, though it is a hook of Argo CD for {}",
-                         draft_.key(object).text(), o.annotation(kArgoHook));
+                         draft_.key(object).text(), argo_hook);
     } else {
       return;
     }
@@ -118,8 +121,8 @@ class Waves {
 
 }  // namespace
 
-bool is_hook_without_install(const object::Object& object) {
-  std::string_view hook = object.annotation(kHook);
+bool is_hook_without_install(const Json& annotations) {
+  std::string_view hook = annotations[kHook].string_or("");
   if (hook.empty() || runs_before(hook) || runs_after(hook)) return false;
   return has_event(
       hook, {"test", "test-success", "test-failure", "pre-delete", "post-delete", "pre-rollback", "post-rollback"});

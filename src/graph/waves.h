@@ -10,7 +10,7 @@
 namespace fairlead::graph {
 
 // Hooks of Helm that run for tests, deletion or rollback only.
-bool is_hook_without_install(const object::Object& object);
+bool is_hook_without_install(const Json& annotations);
 
 void add_waves(Draft& draft);
 
