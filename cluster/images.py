@@ -32,14 +32,19 @@ def layer(files, links):
     return out.getvalue()
 
 
-def write(out, name, entrypoint, files, links=None):
-    """Write image NAME:TAG to the file `out`: nothing in it but the given files and links, and an empty /tmp."""
+def write(out, name, entrypoint, files, links=None, user=None):
+    """Write image NAME:TAG to the file `out`: nothing in it but the given files and links, and an empty /tmp.
+
+    user: the number of the user that it runs as; root where none is given.
+    """
     content = layer(files, links or {})
     digest = hashlib.sha256(content).hexdigest()
     created = "1970-01-01T00:00:00Z"
+    process = {"Entrypoint": entrypoint, "Env": ["PATH=/bin"], "WorkingDir": "/"}
+    if user is not None:
+        process["User"] = str(user)
     config = json.dumps({
-        "architecture": ARCHITECTURE, "os": "linux", "created": created,
-        "config": {"Entrypoint": entrypoint, "Env": ["PATH=/bin"], "WorkingDir": "/"},
+        "architecture": ARCHITECTURE, "os": "linux", "created": created, "config": process,
         "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
         "history": [{"created": created}]}).encode()
     config_name = f"{hashlib.sha256(config).hexdigest()}.json"
