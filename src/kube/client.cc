@@ -4,6 +4,7 @@
 
 #include "base/scope.h"
 #include "kube/query.h"
+#include "kube/timestamp.h"
 #include "kube/warning_header.h"
 
 namespace fairlead::kube {
@@ -61,6 +62,10 @@ Task<Result<http::Request>> Client::prepare(const Call& call, uint64_t& generati
 Task<Result<http::Response>> Client::attempt(http::Request request, bool& answered) {
   CO_TRY_ASSIGN(http::Answer answer, co_await transport_.open(std::move(request)));
   answered = true;
+  if (std::optional<std::string_view> date = answer.headers.find("Date"); date && *date != date_) {
+    date_ = *date;
+    dated_at_ = loop_.now();
+  }
   bool success = answer.status >= 200 && answer.status < 300;
   size_t limit = success ? size_t{256} << 20 : kMaxFaultBody;
   http::Response response{
@@ -76,6 +81,11 @@ Task<Result<http::Response>> Client::attempt(http::Request request, bool& answer
     response.body += *piece;
   }
   co_return response;
+}
+
+WallTime Client::server_now() const {
+  std::optional<WallTime> told = parse_http_date(date_);
+  return told ? *told + (loop_.now() - dated_at_) : loop_.clock().wall_now();
 }
 
 struct Client::Attempts {

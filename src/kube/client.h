@@ -141,6 +141,9 @@ class Client {
   // Sent so far, by verb; each attempt counts.
   const std::map<std::string, uint64_t, std::less<>>& counts() const { return counts_; }
   Loop& loop() { return loop_; }
+  // The API server's clock, as far as its answers tell: never ahead of it, and at most about a second behind. Our own
+  // until an answer had a Date.
+  WallTime server_now() const;
   const Options& options() const { return options_; }
 
  private:
@@ -157,6 +160,9 @@ class Client {
   Options options_;
   std::map<std::string, uint64_t, std::less<>> counts_;
   std::minstd_rand random_;
+  // The Date that was last told, and when it was first seen.
+  std::string date_;
+  TimePoint dated_at_{};
 };
 
 }  // namespace fairlead::kube

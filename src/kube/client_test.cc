@@ -34,6 +34,23 @@ Step busy(std::string after = "1") {
 
 Error unknown_delivery() { return http::may_have_been_processed(connection_lost()); }
 
+TEST(Client, the_servers_clock_is_that_of_its_answers) {
+  World world;
+  EXPECT_EQ(world.client.server_now(), world.loop.clock().wall_now());
+  Step dated{.body = kPod.dump(), .headers = {{"Date", "Sun, 15 Nov 2026 07:48:48 GMT"}}};
+  world.server.say(dated).say(dated).say({.body = kPod.dump(), .headers = {{"Date", "soon"}}});
+  WallTime told = WallTime(std::chrono::sys_days(std::chrono::November / 15 / 2026)) + std::chrono::hours(7) +
+                  std::chrono::minutes(48) + seconds(48);
+  world.loop.run(world.client.get(pods(), "a", "p"));
+  EXPECT_EQ(world.client.server_now(), told);
+  // The same second again, half a second later: it began when it was first told.
+  (void)world.loop.run(sleep_for(world.loop, std::chrono::milliseconds(500)));
+  world.loop.run(world.client.get(pods(), "a", "p"));
+  EXPECT_EQ(world.client.server_now(), told + std::chrono::milliseconds(500));
+  world.loop.run(world.client.get(pods(), "a", "p"));
+  EXPECT_EQ(world.client.server_now(), world.loop.clock().wall_now());
+}
+
 TEST(Client, the_requests_it_sends) {
   World world;
   world.server.then_always({.body = kPod.dump()});

@@ -377,5 +377,12 @@ TEST(Timestamp, as_kubernetes_writes_it) {
     EXPECT_EQ(parse_timestamp(bad), std::nullopt) << bad;
 }
 
+TEST(Timestamp, as_http_writes_it) {
+  EXPECT_EQ(parse_http_date("Sun, 15 Nov 2026 07:48:48 GMT"), parse_timestamp("2026-11-15T07:48:48Z"));
+  for (std::string_view bad : {"", "Sun, 15 Nov 2026 07:48:48 CET", "Sun, 15 ovD 2026 07:48:48 GMT",
+                               "Sun, 31 Feb 2026 07:48:48 GMT", "Sunday, 15-Nov-26 07:48:48 GMT"})
+    EXPECT_EQ(parse_http_date(bad), std::nullopt) << bad;
+}
+
 }  // namespace
 }  // namespace fairlead::kube

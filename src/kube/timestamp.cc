@@ -1,5 +1,7 @@
 #include "kube/timestamp.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 namespace fairlead::kube {
@@ -85,6 +87,15 @@ std::optional<WallTime> parse_timestamp(std::string_view text) {
   bool in_range = year_number >= 1700 && year_number <= 2260;
   if (!reader.at_end() || !date.ok() || !in_range || hour > 23 || minute > 59 || second > 60) return std::nullopt;
   return WallTime(sys_days(date)) + hours(hour) + minutes(minute) + seconds(second) + fraction - offset;
+}
+
+std::optional<WallTime> parse_http_date(std::string_view text) {
+  constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+  if (text.size() != 29 || !text.ends_with(" GMT")) return std::nullopt;
+  size_t month = kMonths.find(text.substr(8, 3));
+  if (month == std::string_view::npos || month % 3 != 0) return std::nullopt;
+  return parse_timestamp(
+      fmt::format("{}-{:02}-{}T{}Z", text.substr(12, 4), month / 3 + 1, text.substr(5, 2), text.substr(17, 8)));
 }
 
 }  // namespace fairlead::kube
