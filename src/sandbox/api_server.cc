@@ -71,6 +71,7 @@ Task<Result<http::Answer>> ApiServer::answer(http::Request request, User user) {
   Call call;
   call.method = std::move(request.method);
   call.route = parse_route(request.target);
+  call.target = std::move(request.target);
   call.user = std::move(user);
   auto header = [&](std::string_view name) { return std::string(request.headers.find(name).value_or("")); };
   call.accept = header("Accept");
@@ -109,10 +110,8 @@ Task<Outcome<Reply>> ApiServer::dispatch(Call& call) {
   if (kind && kind->namespaced && route.ns.empty() && !route.name.empty()) wrong_scope = true;
   if (!kind || wrong_scope) {
     for (const ServedElsewhere& other : served_elsewhere(core_))
-      if (route.steps.size() > 2 && other.group == route.steps[1] && other.version == route.steps[2]) {
-        Status status{503, "", "service unavailable\n", {}, true};
-        co_return refuse(std::move(status));
-      }
+      if (route.steps.size() > 2 && other.group == route.steps[1] && other.version == route.steps[2])
+        co_return co_await pass_on(core_, other, call);
     if (route.is_resource && !custom_group) co_return refuse(unknown_resource());
     co_return refuse(page_not_found());
   }

@@ -74,6 +74,21 @@ int64_t version_priority(std::string_view group, std::string_view version) {
   return version == "v2" ? 30 : 15;
 }
 
+ServedElsewhere read(const Json& api_service) {
+  const Json& spec = api_service["spec"];
+  ServedElsewhere api{.group = std::string(spec["group"].string_or("")),
+                      .version = std::string(spec["version"].string_or("")),
+                      .service_namespace = std::string(spec["service"]["namespace"].string_or("")),
+                      .service_name = std::string(spec["service"]["name"].string_or("")),
+                      .port = spec["service"]["port"].int_or(443)};
+  for (const Json& one : api_service["status"]["conditions"].items())
+    if (one["type"].string_or("") == "Available") api.available = one["status"].string_or("") == "True";
+  return api;
+}
+
+// In plain text, as the aggregator says it.
+Status unavailable(std::string text) { return {503, "", std::move(text), {}, true}; }
+
 }  // namespace
 
 void register_builtin(Core& core) {
@@ -99,18 +114,54 @@ void register_custom(Core& core, std::string_view group) {
 
 std::vector<ServedElsewhere> served_elsewhere(const Core& core) {
   std::vector<ServedElsewhere> list;
-  for (const auto& [place, object] : core.store.all(kApiServices)) {
-    const Json& spec = (*object)["spec"];
-    if (spec["service"].is_null()) continue;
-    bool available = false;
-    for (const Json& one : (*object)["status"]["conditions"].items())
-      if (one["type"].string_or("") == "Available") available = one["status"].string_or("") == "True";
-    list.push_back({std::string(spec["group"].string_or("")), std::string(spec["version"].string_or("")), available});
-  }
+  for (const auto& [place, object] : core.store.all(kApiServices))
+    if (!(*object)["spec"]["service"].is_null()) list.push_back(read(*object));
   return list;
 }
 
-Json available_condition(const Core& core, const Json& api_service) {
+std::expected<http::Transport*, std::string> server_behind(Core& core, const ServedElsewhere& api) {
+  std::expected<std::string, std::string> address = backend_of(core, api.service_namespace, api.service_name, api.port);
+  if (!address) return std::unexpected(address.error());
+  auto found = core.extension_servers.find(fmt::format("{}/{}", api.service_namespace, api.service_name));
+  if (found == core.extension_servers.end())
+    return std::unexpected(fmt::format("dial tcp {}: connect: connection refused", *address));
+  return found->second;
+}
+
+Task<Outcome<Reply>> pass_on(Core& core, ServedElsewhere api, const Call& call) {
+  if (!api.available) co_return refuse(unavailable("service unavailable\n"));
+  std::expected<http::Transport*, std::string> server = server_behind(core, api);
+  if (!server) co_return refuse(unavailable(fmt::format("error trying to reach service: {}\n", server.error())));
+  http::Request request{.method = call.method, .target = call.target, .headers = {}};
+  request.headers = {{"Accept", call.accept}, {"Content-Type", call.content_type}, {"User-Agent", call.user_agent}};
+  const std::string* text = std::get_if<std::string>(&call.body);
+  request.body = text ? *text : std::get<Json>(call.body).dump();
+  Result<http::Answer> answer = co_await (*server)->open(std::move(request));
+  if (!answer) co_return refuse(unavailable(fmt::format("error trying to reach service: {}\n", answer.error().what())));
+  Reply reply;
+  reply.status = answer->status;
+  reply.content_type = answer->headers.find("Content-Type").value_or("");
+  for (const auto& [name, value] : answer->headers)
+    if (!http::same_name(name, "Content-Type")) reply.headers.add(name, value);
+  reply.stream = std::move(answer->body);
+  co_return reply;
+}
+
+Task<void> discover_behind(Core& core, ServedElsewhere api) {
+  std::expected<http::Transport*, std::string> server = server_behind(core, api);
+  if (!server) co_return;
+  http::Request request{.target = "/apis", .headers = {}};
+  request.headers = {{"Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}};
+  Result<http::Response> response = co_await http::send(**server, std::move(request));
+  Result<Json> list = response ? Json::parse(response->body) : Result<Json>(fail(response.error()));
+  if (!list) co_return;
+  for (const Json& group : (*list)["items"].items())
+    for (const Json& version : group["versions"].items())
+      if (group["metadata"]["name"].string_or("") == api.group && version["version"].string_or("") == api.version)
+        core.extension_resources[api.group_version()] = version["resources"];
+}
+
+Json available_condition(Core& core, const Json& api_service) {
   const Json& service = api_service["spec"]["service"];
   if (service.is_null()) return condition(core, "True", "Local", "Local APIServices are always available");
   std::string_view ns = service["namespace"].string_or(""), name = service["name"].string_or("");
@@ -142,15 +193,13 @@ Json available_condition(const Core& core, const Json& api_service) {
     return condition(core, "False", "MissingEndpoints",
                      fmt::format("endpointslices for service/{} in \"{}\" have no addresses with port name \"{}\"",
                                  name, ns, port_name));
-  // Nothing in the sandbox serves an API behind a Service.
-  return condition(
-      core, "False", "FailedDiscoveryCheck",
-      fmt::format("failing or missing response from https://{}:{}/apis/{}/{}: Get "
-                  "\"https://{}:{}/apis/{}/{}\": dial tcp {}:{}: connect: connection refused",
-                  (*found)["spec"]["clusterIP"].string_or(""), port, api_service["spec"]["group"].string_or(""),
-                  api_service["spec"]["version"].string_or(""), (*found)["spec"]["clusterIP"].string_or(""), port,
-                  api_service["spec"]["group"].string_or(""), api_service["spec"]["version"].string_or(""),
-                  (*found)["spec"]["clusterIP"].string_or(""), port));
+  ServedElsewhere api = read(api_service);
+  std::expected<http::Transport*, std::string> server = server_behind(core, api);
+  if (server) return condition(core, "True", "Passed", "all checks passed");
+  std::string url =
+      fmt::format("https://{}:{}/apis/{}", (*found)["spec"]["clusterIP"].string_or(""), port, api.group_version());
+  return condition(core, "False", "FailedDiscoveryCheck",
+                   fmt::format("failing or missing response from {}: Get \"{}\": {}", url, url, server.error()));
 }
 
 }  // namespace fairlead::sandbox

@@ -21,6 +21,7 @@ struct User {
 
 struct Call {
   std::string method = "GET";
+  std::string target;  // as it came; controllers, which run inside, have only the route
   Route route;
   User user;
   std::string accept = "application/json";

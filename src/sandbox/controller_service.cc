@@ -40,6 +40,9 @@ class LoadBalancerController final : public Controller {
   uint64_t next_ = 0;
 };
 
+// What is behind a Service can come and go without a change in the cluster.
+constexpr Duration kCheckAgain = std::chrono::seconds(5);
+
 class ApiServiceController final : public Controller {
  public:
   ApiServiceController(ApiServer& server, Scope& scope) : Controller(server, scope, "kube-apiserver") {}
@@ -58,8 +61,14 @@ class ApiServiceController final : public Controller {
     if (!found || is_deleting(*found)) co_return;
     Json object = *found;
     set_condition(object, available_condition(core(), object));
-    if (object.same_as(*found)) co_return;
-    (void)co_await actor_.update(kApiServices, std::move(object), "status");
+    bool elsewhere = object["spec"]["service"].is_object();
+    if (elsewhere) add_after(key, kCheckAgain);
+    bool changed = !object.same_as(*found);
+    if (changed) (void)co_await actor_.update(kApiServices, std::move(object), "status");
+    for (const ServedElsewhere& api : served_elsewhere(core()))
+      if (api.available && api.version + "." + api.group == key.name &&
+          (changed || !core().extension_resources.contains(api.group_version())))
+        co_await discover_behind(core(), api);
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,10 @@ struct Core {
   // Who calls webhooks; the functions of this process unless somebody else was given.
   LocalWebhooks local_webhooks;
   WebhookCaller* webhooks = &local_webhooks;
+  // API servers of others behind Services ("namespace/name"), to which APIServices hand requests, and what each of
+  // their group versions ("metrics.k8s.io/v1") was last seen to serve.
+  std::map<std::string, http::Transport*, std::less<>> extension_servers;
+  std::map<std::string, Json, std::less<>> extension_resources;
   // Connections are numbered: each API server has one of its own.
   uint64_t next_connection = 1;
   // When the containers of a pod begin to listen, by its uid. Pods that are not here do.

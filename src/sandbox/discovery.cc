@@ -117,9 +117,15 @@ Json aggregated_versions(const Core& core, const Group& group) {
       if (!subs.empty()) resource.append("subresources", std::move(subs));
       resources.push_back(std::move(resource));
     }
-    Json::Object entry{{"version", version}};
     bool here = !resources.empty();
-    if (here) entry.append("resources", std::move(resources));
+    for (const ServedElsewhere& other : served_elsewhere(core)) {
+      auto known = core.extension_resources.find(other.group_version());
+      if (other.group != group.name || other.version != version || known == core.extension_resources.end()) continue;
+      for (const Json& resource : known->second.items()) resources.push_back(resource);
+      here = other.available;
+    }
+    Json::Object entry{{"version", version}};
+    if (!resources.empty()) entry.append("resources", std::move(resources));
     entry.append("freshness", here ? "Current" : "Stale");
     versions.push_back(std::move(entry));
   }

@@ -18,6 +18,10 @@ Sandbox::~Sandbox() = default;
 http::Transport& Sandbox::api_server(size_t index) { return *servers_[index]; }
 LocalWebhooks& Sandbox::webhooks() { return core_->local_webhooks; }
 void Sandbox::set_webhook_caller(WebhookCaller& caller) { core_->webhooks = &caller; }
+void Sandbox::serve_api(const std::string& service, http::Transport* server) {
+  if (server) core_->extension_servers[service] = server;
+  else core_->extension_servers.erase(service);
+}
 void Sandbox::set_down(size_t server, bool down) { servers_[server]->set_down(down); }
 void Sandbox::compact() { core_->store.compact(core_->store.version()); }
 
