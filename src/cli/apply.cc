@@ -10,12 +10,15 @@
 #include "cli/holder.h"
 #include "cli/selection.h"
 #include "cli/timeouts.h"
+#include "inventory/inventory.h"
 #include "kube/timeout_text.h"
 
 namespace fairlead::cli {
 namespace {
 
 using rollout::Ending;
+
+constexpr int kMostInFlight = 10000;
 
 struct ApplyFlags {
   std::vector<std::string> sources;
@@ -77,6 +80,7 @@ Result<rollout::Options> options_of(const ApplyFlags& flags) {
   options.run = random_id();
   options.holder = own_holder();
   options.known_dead = is_gone;
+  if (!flags.name.empty()) TRY(inventory::check_name(flags.name));
   TRY_ASSIGN(options.timeout, kube::parse_timeout(flags.timeout));
   TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead apply … --timeout-for Job=30m"));
   return options;
@@ -84,7 +88,10 @@ Result<rollout::Options> options_of(const ApplyFlags& flags) {
 
 Task<int> apply(RealLoop& loop, const Globals& globals, const ApplyFlags& flags, CancelSource& stop) {
   Result<rollout::Options> options = options_of(flags);
-  if (!options) co_return report(options.error());
+  if (!options) {
+    report(options.error());
+    co_return kUsage;
+  }
   std::unique_ptr<JournalFile> journal_file;
   if (!flags.journal.empty()) {
     auto opened = JournalFile::open(flags.journal);
@@ -153,6 +160,7 @@ void add_flags(CLI::App& command, ApplyFlags& flags) {
   command
       .add_option("--concurrency", flags.concurrency,
                   "The most requests in flight; 0 for as many as the server takes well")
+      ->check(CLI::Range(0, kMostInFlight))
       ->type_name("N");
   command
       .add_option(

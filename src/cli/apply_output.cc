@@ -15,7 +15,7 @@ using rollout::Ending;
 using rollout::ObjectEnding;
 using State = ObjectEnding::State;
 
-constexpr size_t kNamedHolds = 5;
+constexpr size_t kNamed = 5;
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -97,9 +97,22 @@ Json summary_json(const Ending& ending, bool dry_run) {
   return json;
 }
 
+std::string some_of(const std::vector<object::Key>& keys) {
+  std::string text;
+  for (size_t i = 0; i < std::min(keys.size(), kNamed); ++i) text += (i == 0 ? "" : ", ") + keys[i].text();
+  if (keys.size() > kNamed) text += fmt::format(" and {} more", keys.size() - kNamed);
+  return text;
+}
+
 void print_causes(const Ending& ending) {
   for (const rollout::Cause& cause : ending.causes) print_cause(cause.error, cause.holds);
-  if (ending.how == Ending::How::interrupted) std::fputs("error: interrupted\n", stderr);
+  if (ending.how != Ending::How::interrupted) return;
+  std::fputs("error: interrupted\n", stderr);
+  std::vector<object::Key> unready;
+  for (const ObjectEnding& object : ending.objects)
+    if (!object.ready && object.state != State::not_sent && object.state != State::held && !object.error)
+      unready.push_back(object.key);
+  if (!unready.empty()) std::fprintf(stderr, "  not ready %s\n", some_of(unready).c_str());
 }
 
 void print_totals(const Ending& ending, bool dry_run) {
@@ -110,8 +123,9 @@ void print_totals(const Ending& ending, bool dry_run) {
   if (text.empty()) text = "nothing done";
   std::printf("%s in %.1fs, with %lu requests%s\n", text.c_str(), seconds(ending.took), ending.requests,
               dry_run ? " (dry run: nothing was stored)" : "");
-  // What took longest is worth a line where something had to wait.
-  if (ending.critical_path.size() < 2 || ending.took < std::chrono::seconds(1)) return;
+  // What took longest is worth a line where something had to wait, and came to its end.
+  if (ending.how != Ending::How::done || ending.critical_path.size() < 2 || ending.took < std::chrono::seconds(1))
+    return;
   std::string path;
   for (const rollout::PathStep& step : ending.critical_path)
     path += fmt::format("{}{} {:.1f}s", path.empty() ? "" : " → ", step.text, seconds(step.to));
@@ -129,11 +143,7 @@ void print_coloured(std::FILE* stream, What what, const std::string& line) {
 
 void print_cause(const Error& error, const std::vector<object::Key>& holds) {
   std::fputs(error.report().c_str(), stderr);
-  if (holds.empty()) return;
-  std::string text;
-  for (size_t i = 0; i < std::min(holds.size(), kNamedHolds); ++i) text += (i == 0 ? "" : ", ") + holds[i].text();
-  if (holds.size() > kNamedHolds) text += fmt::format(" and {} more", holds.size() - kNamedHolds);
-  std::fprintf(stderr, "  holds     %s\n", text.c_str());
+  if (!holds.empty()) std::fprintf(stderr, "  holds     %s\n", some_of(holds).c_str());
 }
 
 Json cause_json(const Error& error, const std::vector<object::Key>& holds) {
@@ -163,7 +173,10 @@ void ApplyOutput::read(const Event& event) {
 void ApplyOutput::print_line(const Event& event) {
   if (event.what == What::warning) {
     std::string subject = event.key.kind.empty() ? "" : event.key.text() + ": ";
-    print_coloured(stderr, event.what, fmt::format("warning: {}{}", subject, event.text));
+    std::string text = fmt::format("warning: {}{}", subject, event.text);
+    if (event.error && !event.error->where().empty()) text += "\n  from      " + event.error->where();
+    if (event.error && !event.error->next().empty()) text += "\n  next      " + event.error->next();
+    print_coloured(stderr, event.what, text);
     return;
   }
   if (format_ == OutputFormat::quiet) return;

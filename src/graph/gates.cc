@@ -3,6 +3,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "graph/bystanders.h"
 #include "graph/loops.h"
 
 namespace fairlead::graph {
@@ -22,21 +23,15 @@ std::string short_name(const Guard& guard) {
 
 // What controllers make of a workload, or in its namespace, and without which its pods do not start or are not found.
 struct ByProduct {
-  std::string_view group;
-  std::string_view kind;
-  std::string_view plural;
-  std::string_view name;
+  Bystander what;
   std::string_view text;
 };
 constexpr ByProduct kByProducts[] = {
-    {"", "ConfigMap", "configmaps", "kube-root-ca.crt", "the ConfigMap kube-root-ca.crt, which its pods need"},
-    {"", "ServiceAccount", "serviceaccounts", "default", "the default ServiceAccount, which its pods need"},
-    {"apps", "ReplicaSet", "replicasets", "", "the ReplicaSets that its pods come from"},
-    {"apps", "ControllerRevision", "controllerrevisions", "", "the ControllerRevisions that its pods come from"},
-    {"discovery.k8s.io", "EndpointSlice", "endpointslices", "", "the EndpointSlices that its pods are found by"}};
-// Without which no later run could begin to repair anything.
-constexpr ByProduct kInventory = {"", "ConfigMap", "configmaps", "", "the inventory of the bundle"};
-constexpr ByProduct kWhatItStandsOn = {"", "", "", "", "what it stands on"};
+    {{"", "ConfigMap", "configmaps", "kube-root-ca.crt"}, "the ConfigMap kube-root-ca.crt, which its pods need"},
+    {{"", "ServiceAccount", "serviceaccounts", "default"}, "the default ServiceAccount, which its pods need"},
+    {{"apps", "ReplicaSet", "replicasets", ""}, "the ReplicaSets that its pods come from"},
+    {{"apps", "ControllerRevision", "controllerrevisions", ""}, "the ControllerRevisions that its pods come from"},
+    {{"discovery.k8s.io", "EndpointSlice", "endpointslices", ""}, "the EndpointSlices that its pods are found by"}};
 
 class Gates {
  public:
@@ -137,52 +132,22 @@ class Gates {
       for (uint32_t object : guard.stands_on) {
         bool is_service = draft_.key(object).kind == "Service" && draft_.key(object).group.empty();
         if (draft_.family(object) != Family::workload && !is_service) continue;
-        const ByProduct* refused = refused_beside(guard, draft_.key(object).ns);
-        if (!refused && refuses_inventory(guard)) refused = &kInventory;
-        if (!refused && intercepting.contains(i)) refused = &kWhatItStandsOn;
-        if (refused && seen.insert(uint64_t{*guard.object} << 32 | object).second)
+        std::string_view refused = refused_beside(guard, draft_.key(object).ns);
+        // Without which no later run could begin to repair anything.
+        if (refused.empty() && sees_record(draft_, guard)) refused = "the inventory of the bundle";
+        if (refused.empty() && intercepting.contains(i)) refused = "what it stands on";
+        if (!refused.empty() && seen.insert(uint64_t{*guard.object} << 32 | object).second)
           draft_.need(*guard.object, object, is_service ? Level::stored : Level::ready, true,
-                      fmt::format("{} would refuse {}", short_name(guard), refused->text));
+                      fmt::format("{} would refuse {}", short_name(guard), refused));
       }
     }
   }
 
-  // As the bundle will leave them; nothing where nobody knows the namespace.
-  std::optional<Json> labels_of(const std::string& ns) const {
-    Json labels;
-    auto add = [&](const Json& more) {
-      for (const Json::Member& label : more.members()) labels.make(label.key) = label.value;
-      labels.make("kubernetes.io/metadata.name") = ns;
-    };
-    for (const Json& there : draft_.cluster.namespaces)
-      if (there["metadata"]["name"].string_or("") == ns) add(there["metadata"]["labels"]);
-    uint32_t own = draft_.find({.group = "", .kind = "Namespace", .ns = {}, .name = ns});
-    if (own != kNone) add(draft_.bundle.objects[own].labels());
-    return labels.is_null() ? std::nullopt : std::optional(std::move(labels));
-  }
-
-  bool refuses(const Guard& guard, const ByProduct& what, const std::string& ns, std::string_view name) const {
-    if (guard.webhook->object_selector && !guard.webhook->object_selector->matches(Json())) return false;
-    admission::Prospect prospect;
-    prospect.ns = ns;
-    prospect.ns_labels = labels_of(ns);
-    prospect.resource = {std::string(what.group), "v1", std::string(what.plural)};
-    prospect.kind = {std::string(what.group), "v1", std::string(what.kind)};
-    prospect.object = Json::Object{{"apiVersion", prospect.kind.api_version()},
-                                   {"kind", what.kind},
-                                   {"metadata", Json::Object{{"namespace", ns}, {"name", name}}}};
-    return admission::could_match(*guard.webhook, prospect) != admission::Certainty::never;
-  }
-
-  const ByProduct* refused_beside(const Guard& guard, const std::string& ns) const {
+  // In words; empty for nothing.
+  std::string_view refused_beside(const Guard& guard, const std::string& ns) const {
     for (const ByProduct& one : kByProducts)
-      if (refuses(guard, one, ns, one.name)) return &one;
-    return nullptr;
-  }
-
-  bool refuses_inventory(const Guard& guard) const {
-    const Options& options = draft_.options;
-    return !options.inventory.empty() && refuses(guard, kInventory, options.default_namespace, options.inventory);
+      if (sees(draft_, guard, one.what, ns)) return one.text;
+    return {};
   }
 
   Draft& draft_;

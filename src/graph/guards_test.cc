@@ -150,6 +150,26 @@ TEST(Guards, WhatWouldRefuseTheInventoryIsRegisteredOnceItsPodsRun) {
                           "would refuse the inventory of the bundle"));
 }
 
+TEST(Guards, WhatInterceptsTheRecordOfTheBundleIsToldBeforehand) {
+  auto told = [](std::string_view rest) {
+    manifest::Bundle bundle = bundle_of(operator_with("configmaps", rest));
+    return reports_of(Graph::build(bundle, {}, {.default_namespace = "team", .inventory = "fairlead-shop"}));
+  };
+  constexpr std::string_view kElsewhere =
+      "namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [hooks]}]}";
+  EXPECT_EQ(told(kElsewhere),
+            "warning: webhook v.example.com (ValidatingWebhookConfiguration hook) intercepts the record of the bundle, "
+            "ConfigMap team/fairlead-shop\n"
+            "  because   it fails closed: while it does not answer, no run can claim the bundle, and one that would "
+            "extend the record cannot begin\n"
+            "  from      b.yaml:11\n"
+            "  next      keep it out of records with an objectSelector: {key: applyset.kubernetes.io/id, operator: "
+            "DoesNotExist}\n");
+  EXPECT_EQ(told("failurePolicy: Ignore"), "");
+  // What is recommended helps.
+  EXPECT_EQ(told("objectSelector: {matchExpressions: [{key: applyset.kubernetes.io/id, operator: DoesNotExist}]}"), "");
+}
+
 TEST(Guards, AWebhookThatIsKeptOutOfItsOwnNamespaceIsFine) {
   Graph graph =
       graph_of(operator_with("'*'",

@@ -1,5 +1,6 @@
 #include <map>
 
+#include "graph/bystanders.h"
 #include "graph/findings.h"
 
 namespace fairlead::graph {
@@ -18,7 +19,10 @@ class Interceptions {
     for (const Exemption& exemption : draft_.contents->exemptions) own[exemption.guard].push_back(exemption.object);
     for (const auto& [guard, objects] : own) report_own(guard, objects);
     for (const Guard& guard : draft_.contents->guards)
-      if (guard.object && guard.webhook && !guard.ignore) report_system(guard);
+      if (guard.object && guard.webhook && !guard.ignore) {
+        report_system(guard);
+        if (sees_record(draft_, guard)) report_record(guard);
+      }
   }
 
  private:
@@ -54,9 +58,24 @@ class Interceptions {
                                  std::move(error).at(draft_.position(at)), at);
   }
 
+  void report_record(const Guard& guard) {
+    const Options& options = draft_.options;
+    draft_.contents->add_problem(
+        Severity::warning,
+        Error(ErrorKind::invalid, fmt::format("{} intercepts the record of the bundle, ConfigMap {}/{}", guard.text(),
+                                              options.default_namespace, options.inventory))
+            .because(
+                "it fails closed: while it does not answer, no run can claim the bundle, and one that would extend "
+                "the record cannot begin")
+            .at(draft_.position(*guard.object))
+            .next("keep it out of records with an objectSelector: {key: applyset.kubernetes.io/id, operator: "
+                  "DoesNotExist}"),
+        *guard.object);
+  }
+
   // Whether it would see the object as it is, whatever an older one was like.
-  bool sees(const Guard& guard, std::string_view group, std::string_view kind, std::string_view plural,
-            std::string_view ns) const {
+  bool sees_in_system(const Guard& guard, std::string_view group, std::string_view kind, std::string_view plural,
+                      std::string_view ns) const {
     if (guard.webhook->object_selector && !guard.webhook->object_selector->matches(Json())) return false;
     admission::Prospect prospect;
     prospect.resource = {std::string(group), "v1", std::string(plural)};
@@ -77,8 +96,8 @@ class Interceptions {
       if (!namespaces.ends_with(ns)) namespaces += (namespaces.empty() ? "" : ", ") + std::string(ns);
     };
     for (std::string_view ns : {"kube-node-lease", "kube-system"})
-      if (sees(guard, "coordination.k8s.io", "Lease", "leases", ns)) add(fmt::format("Leases in {}", ns), ns);
-    if (sees(guard, "", "Pod", "pods", "kube-system")) add("pods in kube-system", "kube-system");
+      if (sees_in_system(guard, "coordination.k8s.io", "Lease", "leases", ns)) add(fmt::format("Leases in {}", ns), ns);
+    if (sees_in_system(guard, "", "Pod", "pods", "kube-system")) add("pods in kube-system", "kube-system");
     if (list.empty()) return;
     draft_.contents->add_problem(
         Severity::warning,

@@ -26,15 +26,6 @@ bool is_label(std::string_view name, size_t max) {
          name.back() != '-';
 }
 
-Result<void> check_names(const Options& options) {
-  if (!is_label(options.name, kMaxName))
-    return fail(Error(ErrorKind::invalid, fmt::format("\"{}\" cannot be the name of a bundle", options.name))
-                    .because(fmt::format("a name has lower-case letters, digits and dashes, starts and ends with a "
-                                         "letter or digit, and has at most {} of them",
-                                         kMaxName)));
-  return object::check_path_segment("the namespace of a bundle", options.ns);
-}
-
 // "fairlead" of "fairlead/v0.1.0"
 std::string_view tool_of(std::string_view tooling) { return tooling.substr(0, tooling.rfind('/')); }
 
@@ -51,6 +42,19 @@ bool passing(const Failure& failure) {
 
 }  // namespace
 
+Result<void> check_name(std::string_view name) {
+  if (is_label(name, kMaxName)) return {};
+  return fail(Error(ErrorKind::invalid, fmt::format("\"{}\" cannot be the name of a bundle", name))
+                  .because(fmt::format("a name has lower-case letters, digits and dashes, starts and ends with a "
+                                       "letter or digit, and has at most {} of them",
+                                       kMaxName)));
+}
+
+bool webhook_in_the_way(const Failure& failure) {
+  const kube::Fault* fault = failure.fault();
+  return fault && fault->webhook && fault->kind != FaultKind::webhook_denied;
+}
+
 Inventory::Inventory(kube::Client& client, kube::Discovery& discovery, Options options)
     : client_(client),
       discovery_(discovery),
@@ -62,7 +66,8 @@ Inventory::~Inventory() = default;
 
 Task<Outcome<std::unique_ptr<Inventory>>> Inventory::open(kube::Client& client, kube::Discovery& discovery,
                                                           Options options) {
-  CO_TRY(check_names(options));
+  CO_TRY(check_name(options.name));
+  CO_TRY(object::check_path_segment("the namespace of a bundle", options.ns));
   std::unique_ptr<Inventory> inventory(new Inventory(client, discovery, std::move(options)));
   CO_TRY(co_await inventory->read());
   co_return inventory;
@@ -77,6 +82,18 @@ std::optional<Claim> Inventory::claimed_by() const {
   const std::string* claim = (*stored_)["metadata"]["annotations"][kClaimAnnotation].if_string();
   if (!claim || claim->empty()) return std::nullopt;
   return Claim::parse(*claim);
+}
+
+bool Inventory::is_free() const {
+  std::optional<Claim> other = claimed_by();
+  if (!other || (options_.known_dead && options_.known_dead(other->holder))) return true;
+  Loop& loop = client_.loop();
+  return ClaimWatch().see(*other, loop.now(), loop.clock().wall_now()) == ClaimWatch::Verdict::dead;
+}
+
+bool Inventory::covers(const object::Key& key) const {
+  bool in_reach = key.ns.empty() || key.ns == parent_.ns || coverage_.namespaces.contains(key.ns);
+  return exists() && in_reach && coverage_.kinds.contains({key.group, key.kind});
 }
 
 bool Inventory::is_ours() const {
@@ -193,7 +210,8 @@ Task<Outcome<void>> Inventory::claim(std::vector<Wanted> wanted) {
   int attempts = 0;
   while (true) {
     std::optional<Claim> other = claimed_by();
-    if (other && !other->same_run(mine) && !(options_.known_dead && options_.known_dead(other->holder))) {
+    bool is_gone = other && (other == dead_ || (options_.known_dead && options_.known_dead(other->holder)));
+    if (other && !other->same_run(mine) && !is_gone) {
       ClaimWatch::Verdict verdict = watch.see(*other, read_at_, loop.clock().wall_now());
       if (verdict == ClaimWatch::Verdict::alive) co_return std::unexpected(Failure(held(*other)));
       if (verdict == ClaimWatch::Verdict::unknown) {
@@ -205,6 +223,7 @@ Task<Outcome<void>> Inventory::claim(std::vector<Wanted> wanted) {
         if (!again) CO_TRY(co_await recover(std::move(again).error(), attempts));
         continue;
       }
+      dead_ = std::move(other);
     }
     Coverage united = coverage_;
     united.add(wish);
@@ -221,7 +240,7 @@ Task<Outcome<void>> Inventory::claim(std::vector<Wanted> wanted) {
 }
 
 // One renewal, tried as often as it makes sense.
-Task<Result<void>> Inventory::renew() {
+Task<Result<bool>> Inventory::renew() {
   int attempts = 0;
   while (true) {
     Claim next = *own_;
@@ -232,15 +251,25 @@ Task<Result<void>> Inventory::renew() {
     if (swapped) {
       own_ = std::move(next);
       renewed_at_ = sent;
-      co_return Result<void>();
+      held_up_by_.clear();
+      co_return true;
     }
-    Outcome<void> recovered = co_await recover(std::move(swapped).error(), attempts);
+    bool in_the_way = webhook_in_the_way(swapped.error());
+    if (in_the_way) tell_held_up(*swapped.error().fault());
+    Outcome<void> recovered = in_the_way ? co_await read() : co_await recover(std::move(swapped).error(), attempts);
     if (!recovered) co_return fail(recovered.error().error());
     if (!is_ours()) {
       own_.reset();
       co_return fail(lost());
     }
+    if (in_the_way) co_return false;
   }
+}
+
+void Inventory::tell_held_up(const kube::Fault& fault) {
+  if (held_up_by_ == fault.webhook->name) return;
+  held_up_by_ = fault.webhook->name;
+  if (options_.held_up) options_.held_up(fault);
 }
 
 Task<Result<void>> Inventory::keep() {
@@ -250,10 +279,15 @@ Task<Result<void>> Inventory::keep() {
     CO_TRY(co_await sleep_until(loop, renewed_at_ + options_.lease / 3));
     // Earlier than others may take it, so that the work has time to stop.
     TimePoint given_up = renewed_at_ + options_.lease * 5 / 6;
-    while (true) {
-      Result<void> renewed = co_await with_deadline(loop, given_up, "no answer in time", renew());
-      if (renewed) break;
-      if (!own_ || renewed.error().kind() == ErrorKind::cancelled) co_return renewed;
+    for (Duration pause = std::chrono::seconds(1);; pause = std::min(pause * 2, options_.lease / 6)) {
+      Result<bool> renewed = co_await with_deadline(loop, given_up, "no answer in time", renew());
+      if (renewed && *renewed) break;
+      if (renewed) {
+        given_up = read_at_ + options_.lease * 5 / 6;
+        CO_TRY(co_await sleep_for(loop, pause));
+        continue;
+      }
+      if (!own_ || renewed.error().kind() == ErrorKind::cancelled) co_return fail(renewed.error());
       if (loop.now() >= given_up) {
         own_.reset();
         co_return fail(Error(ErrorKind::timeout, fmt::format("{} is no longer held by this run", text()))

@@ -78,7 +78,15 @@ struct Options {
   std::function<bool(std::string_view holder)> known_dead;
   // Told once when claim() has to wait to see whether another run is still alive, and for how long at most.
   std::function<void(const Claim& other, Duration at_most)> waiting;
+  // Told when a webhook that does not answer comes to stand in the way of renewing the claim.
+  std::function<void(const kube::Fault& fault)> held_up;
 };
+
+// Of a bundle: whether it can be one.
+Result<void> check_name(std::string_view name);
+
+// The write was refused since a webhook, which fails closed, gave no answer of its own. It is refused to everybody.
+bool webhook_in_the_way(const kube::Failure& failure);
 
 class Inventory {
  public:
@@ -103,6 +111,11 @@ class Inventory {
   bool exists() const { return stored_.has_value(); }
   const Coverage& coverage() const { return coverage_; }
   std::optional<Claim> claimed_by() const;
+  // Nobody else can be at work on it: there is no claim, or its holder is known to be gone, or it is of long ago. One
+  // that was merely not renewed may be of a run that cannot renew it.
+  bool is_free() const;
+  // An object of that kind in that namespace is found by later runs as the parent is now.
+  bool covers(const object::Key& key) const;
 
   // Takes the bundle for this run and makes the parent cover `wanted` besides what it covered before. To be called
   // before any member is written. Refused while another run is alive; waits, for its lease at most, where that cannot
@@ -112,7 +125,8 @@ class Inventory {
   bool claimed() const { return own_.has_value(); }
 
   // Renews the claim until it is cancelled. Never succeeds: ends with ErrorKind::cancelled, or with why the bundle is
-  // no longer ours, and then all work on it has to stop.
+  // no longer ours, and then all work on it has to stop. While a webhook stands in the way nobody can write the parent,
+  // and so nobody can take the bundle: the claim holds for as long as it can be read.
   Task<Result<void>> keep();
 
   // Everything that has the label: one LIST a kind, over all namespaces where that is allowed, else one a namespace. A
@@ -137,7 +151,9 @@ class Inventory {
   // After a swap that failed: the parent read anew, if it makes sense to try again; otherwise the failure.
   Task<kube::Outcome<void>> recover(kube::Failure failure, int& attempts);
   Task<kube::Outcome<void>> give_back(Coverage coverage, bool remove_if_empty);
-  Task<Result<void>> renew();
+  // False if a webhook stands in the way, and the parent still has our claim.
+  Task<Result<bool>> renew();
+  void tell_held_up(const kube::Fault& fault);
   bool is_ours() const;
   Error lost() const;
   Error held(const Claim& other) const;
@@ -161,6 +177,10 @@ class Inventory {
   // Our own claim, while we hold the bundle, and when its last renewal was sent.
   std::optional<Claim> own_;
   TimePoint renewed_at_{};
+  // What stands in the way of the next renewal, once it was told.
+  std::string held_up_by_;
+  // Another's claim, once it has been watched long enough.
+  std::optional<Claim> dead_;
   // The version in which most of the wanted objects of a kind are written.
   std::map<GroupKind, std::string> versions_;
   std::set<GroupKind> unlisted_;

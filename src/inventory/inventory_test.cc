@@ -62,6 +62,25 @@ class InventoryTest : public testing::Test {
     EXPECT_EQ(said(loop_.run(client_.create(**resource, ns, object))), "");
   }
 
+  // A webhook that fails closed, sees ConfigMaps, and has nobody who answers.
+  Task<void> set_webhook(bool there) {
+    const object::Resource hooks{.group = "admissionregistration.k8s.io",
+                                 .version = "v1",
+                                 .kind = "ValidatingWebhookConfiguration",
+                                 .plural = "validatingwebhookconfigurations",
+                                 .singular = "",
+                                 .namespaced = false};
+    Json hook = *Json::parse(R"({"apiVersion":"admissionregistration.k8s.io/v1",
+        "kind":"ValidatingWebhookConfiguration","metadata":{"name":"maps"},"webhooks":[{"name":"v.maps.example.com",
+        "clientConfig":{"service":{"name":"nobody","namespace":"default"}},"rules":[{"apiGroups":[""],
+        "apiVersions":["v1"],"operations":["*"],"resources":["configmaps"]}],"failurePolicy":"Fail",
+        "sideEffects":"None","admissionReviewVersions":["v1"]}]})");
+    auto done = there ? co_await client_.create(hooks, "", hook) : co_await client_.remove(hooks, "", "maps");
+    EXPECT_TRUE(done);
+    // Until it is in effect.
+    (void)co_await sleep_for(loop_, seconds(1));
+  }
+
   Json parent() {
     Outcome<kube::Reply> reply = loop_.run(client_.get(kConfigMaps, "default", "fairlead-shop"));
     return reply ? reply->value : Json();
@@ -255,6 +274,56 @@ TEST_F(InventoryTest, KeepingEndsBeforeOthersMayTakeOver) {
   EXPECT_EQ(kept.error().what(), "bundle shop in namespace default is no longer held by this run");
   EXPECT_LT(loop_.now() - start, seconds(30));
   EXPECT_FALSE(ann->claimed());
+}
+
+TEST_F(InventoryTest, AClaimThatNobodyCanWriteHolds) {
+  Options options = named("ann");
+  std::vector<std::string> told;
+  options.held_up = [&](const kube::Fault& fault) { told.push_back(fault.webhook->name); };
+  auto opened = loop_.run(Inventory::open(client_, discovery_, std::move(options)));
+  ASSERT_TRUE(opened);
+  Inventory& ann = **opened;
+  EXPECT_EQ(said(loop_.run(ann.claim({}))), "");
+  size_t before = 0;
+  Result<void> kept = beside_keep(ann, [&]() -> Task<void> {
+    co_await set_webhook(true);
+    before = requests();
+    (void)co_await sleep_for(loop_, seconds(120));
+    EXPECT_LT(requests() - before, 60u);
+    co_await set_webhook(false);
+    (void)co_await sleep_for(loop_, seconds(20));
+  });
+  EXPECT_EQ(kept.error().kind(), ErrorKind::cancelled) << kept.error().report();
+  EXPECT_EQ(told, std::vector<std::string>{"v.maps.example.com"});
+  EXPECT_TRUE(ann.claimed());
+  EXPECT_GE(Claim::parse(annotation("fairlead.dev/claim")).renewals, 2);
+}
+
+TEST_F(InventoryTest, AClaimThatNobodyCouldRenewIsLostToWhoWritesFirst) {
+  std::unique_ptr<Inventory> ann = claimed("ann");
+  Result<void> kept = beside_keep(*ann, [&]() -> Task<void> {
+    co_await set_webhook(true);
+    (void)co_await sleep_for(loop_, seconds(60));
+    co_await set_webhook(false);
+    Json patch = *Json::parse(R"({"metadata":{"annotations":{"fairlead.dev/claim":"{\"holder\":\"ben\"}"}}})");
+    (void)co_await client_.patch(kConfigMaps, "default", "fairlead-shop", kube::PatchType::merge, patch);
+    (void)co_await sleep_for(loop_, seconds(20));
+  });
+  EXPECT_EQ(kept.error().message(), "bundle shop in namespace default is no longer held by this run: ben took it over");
+}
+
+TEST_F(InventoryTest, WhoMayBeAtWorkAndWhatIsCoveredCanBeAsked) {
+  EXPECT_TRUE(open("ben")->is_free());
+  EXPECT_FALSE(open("ben")->covers({"", "ConfigMap", "default", "x"}));
+  std::unique_ptr<Inventory> ann = claimed("ann", config_maps_in("a"));
+  std::unique_ptr<Inventory> ben = open("ben");
+  EXPECT_FALSE(ben->is_free());
+  EXPECT_TRUE(ben->covers({"", "ConfigMap", "a", "x"}));
+  EXPECT_TRUE(ben->covers({"", "ConfigMap", "default", "x"}));
+  EXPECT_FALSE(ben->covers({"", "ConfigMap", "b", "x"}));
+  EXPECT_FALSE(ben->covers({"", "Secret", "a", "x"}));
+  (void)loop_.run(sleep_for(loop_, std::chrono::hours(3)));
+  EXPECT_TRUE(ben->is_free());
 }
 
 TEST_F(InventoryTest, AParentThatIsDeletedIsAClaimThatIsLost) {

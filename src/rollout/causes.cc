@@ -11,14 +11,22 @@ using removal::Chain;
 void add_what_it_stands_on(Chain& chain, const Run& run, const Evidence& evidence, const graph::Guard& guard) {
   if (!guard.service) return;
   const Json* service = run.service(guard.service->ns, guard.service->name);
-  if (!service) return;
-  chain.add(
-      readiness::why_no_endpoints(*service, evidence.slices(guard.service->ns), evidence.pods(guard.service->ns)));
+  if (!service || !evidence.knows("EndpointSlice", guard.service->ns) || !evidence.knows("Pod", guard.service->ns))
+    return;
+  chain.add(readiness::why_no_endpoints(*service, evidence.slices(guard.service->ns), evidence.pods(guard.service->ns),
+                                        {.begun = run.begun_at_server}));
+}
+
+// What is wrong with a guard that an object waited for without being sent.
+const kube::Fault* fault_in_front_of(const Run& run, const Guards& guards, uint32_t node) {
+  for (const graph::Meeting& meeting : run.graph.guards_of(node))
+    if (const Guards::Standing& standing = guards.standing(meeting.guard); standing.fault) return &*standing.fault;
+  return nullptr;
 }
 
 void add_fault(Chain& chain, const kube::Fault& fault) {
   chain.causes.push_back(fault.explanation);
-  if (!fault.message.empty() && fault.message != fault.explanation) chain.causes.push_back(fault.message);
+  if (fault.explanation.find(fault.message) == std::string::npos) chain.causes.push_back(fault.message);
   chain.next = fault.advice;
 }
 
@@ -44,12 +52,17 @@ Error refused_error(const Run& run, const Guards& guards, const Evidence& eviden
       fmt::format("{} was not accepted{}", object.key().text(), within ? " within " + short_text(*within) : "");
   ErrorKind kind = within ? ErrorKind::timeout : ErrorKind::denied;
   const kube::Fault* fault = failure.fault();
+  bool was_waiting = !fault && failure.error().kind() == ErrorKind::cancelled;
+  if (was_waiting) fault = fault_in_front_of(run, guards, node);
+  if (!fault && was_waiting) return Error(kind, what).at(object.source().text());
   if (!fault) return Error(kind, what).because(failure.error()).at(object.source().text());
   Chain chain;
   std::optional<uint32_t> guard = fault->webhook ? guards.find_webhook(*fault->webhook) : std::nullopt;
   if (guard && fault->kind != kube::FaultKind::webhook_denied)
     chain.causes.push_back(fmt::format("{} holds it", run.graph.guards()[*guard].text()));
   add_fault(chain, *fault);
+  if (fault->kind == kube::FaultKind::field_conflict)
+    chain.next = "fairlead apply … --force-conflicts takes the fields over; or leave them out of the manifest";
   if (guard && fault->kind != kube::FaultKind::webhook_denied)
     add_what_it_stands_on(chain, run, evidence, run.graph.guards()[*guard]);
   return std::move(chain).under(kind, std::move(what), object.source().text());
@@ -60,7 +73,8 @@ Error not_ready_error(const Run& run, const Evidence& evidence, uint32_t node, s
   const readiness::Verdict& verdict = run.records[node].verdict;
   Chain chain;
   if (!verdict.reason.empty()) chain.causes.push_back(verdict.reason);
-  chain.add(readiness::why_not_ready(object.value(), evidence.pods(object.ns())));
+  if (evidence.knows("Pod", object.ns()))
+    chain.add(readiness::why_not_ready(object.value(), evidence.pods(object.ns()), {.begun = run.begun_at_server}));
   if (chain.next.empty())
     chain.next = fmt::format("kubectl {}describe {} {}", object.ns().empty() ? "" : "-n " + object.ns() + " ",
                              object.kind(), object.name());
@@ -68,6 +82,25 @@ Error not_ready_error(const Run& run, const Evidence& evidence, uint32_t node, s
                             : fmt::format("{} failed", object.key().text());
   return std::move(chain).under(within ? ErrorKind::timeout : ErrorKind::unavailable, std::move(what),
                                 object.source().text());
+}
+
+Error unclaimed_error(const Run& run, const Evidence& evidence, const Unclaimed& unclaimed, const kube::Fault& fault,
+                      Duration within) {
+  Chain chain;
+  if (unclaimed.guard)
+    chain.causes.push_back(
+        fmt::format("{} holds its record, {}", run.graph.guards()[*unclaimed.guard].text(), unclaimed.record));
+  if (!unclaimed.other.empty())
+    chain.causes.push_back(fmt::format("{} has claimed it, and could not give a sign of life either", unclaimed.other));
+  add_fault(chain, fault);
+  if (unclaimed.guard) add_what_it_stands_on(chain, run, evidence, run.graph.guards()[*unclaimed.guard]);
+  if (unclaimed.repairable)
+    chain.next =
+        "fairlead apply … without --name and --prune writes no record, and can repair the webhook; then run this again";
+  return std::move(chain).under(ErrorKind::timeout,
+                                fmt::format("bundle {} in namespace {} could not be claimed within {}",
+                                            unclaimed.bundle, unclaimed.home, short_text(within)),
+                                "");
 }
 
 std::string held_text(const Run& run, uint32_t node) {

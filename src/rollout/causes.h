@@ -20,6 +20,20 @@ Error refused_error(const Run& run, const Guards& guards, const Evidence& eviden
                     const kube::Failure& failure, std::optional<Duration> within);
 Error not_ready_error(const Run& run, const Evidence& evidence, uint32_t node, std::optional<Duration> within);
 
+// A bundle whose record could not be written in all that time.
+struct Unclaimed {
+  std::string bundle;
+  std::string home;
+  std::string record;
+  std::optional<uint32_t> guard;
+  // This bundle has what the guard stands on, or what registers it.
+  bool repairable = false;
+  // Who may be at work on it, if anybody.
+  std::string other;
+};
+Error unclaimed_error(const Run& run, const Evidence& evidence, const Unclaimed& unclaimed, const kube::Fault& fault,
+                      Duration within);
+
 // What a node waits for, in a line: "webhook v.example.com (ValidatingWebhookConfiguration x)".
 std::string held_text(const Run& run, uint32_t node);
 

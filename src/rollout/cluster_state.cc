@@ -1,5 +1,8 @@
 #include "rollout/cluster_state.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include "base/scope.h"
 #include "rollout/patience.h"
 
@@ -11,6 +14,7 @@ constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
 struct Listing {
   kube::Client& client;
   std::vector<std::string>& notes;
+  uint64_t& version;
   std::optional<Error> error;
 };
 
@@ -18,6 +22,10 @@ Task<void> read(Listing& listing, const object::Resource& resource, std::vector<
   kube::Outcome<kube::List> list =
       co_await ask_patiently(listing.client.loop(), [&] { return listing.client.list(resource, {}); });
   if (list) {
+    uint64_t version = 0;
+    std::from_chars(list->resource_version.data(), list->resource_version.data() + list->resource_version.size(),
+                    version);
+    listing.version = std::max(listing.version, version);
     for (Json& item : list->items) into.push_back(std::move(item));
     if (known) *known = true;
   } else if (list.error().is(kube::FaultKind::forbidden) || list.error().is(kube::FaultKind::not_served)) {
@@ -31,9 +39,9 @@ Task<void> read(Listing& listing, const object::Resource& resource, std::vector<
 }  // namespace
 
 Task<Result<graph::ClusterState>> read_cluster(kube::Client& client, const kube::Discovered& discovered,
-                                               std::vector<std::string>& notes) {
+                                               std::vector<std::string>& notes, uint64_t& version) {
   graph::ClusterState state;
-  Listing listing{client, notes, {}};
+  Listing listing{client, notes, version, {}};
   // Several lists of one kind of guard: each is read into a place of its own, since they arrive in any order.
   struct Wanted {
     std::string_view group;

@@ -3,6 +3,7 @@
 #include "inventory/unchanged.h"
 #include "rollout/causes.h"
 #include "rollout/ending.h"
+#include "rollout/holding.h"
 #include "rollout/prepare.h"
 #include "rollout/prune.h"
 #include "rollout/sending.h"
@@ -14,10 +15,6 @@ using journal::What;
 
 constexpr Duration kReminder = std::chrono::seconds(30);
 constexpr size_t kRemindedOf = 5;
-// For a claim that is refused by what may pass.
-constexpr Duration kClaimPatience = std::chrono::minutes(5);
-constexpr Duration kFirstClaimPause = std::chrono::milliseconds(100);
-constexpr Duration kLongestClaimPause = std::chrono::seconds(5);
 // For what is still to be swept when everything else is done.
 constexpr Duration kSweepingTime = std::chrono::seconds(5);
 
@@ -40,7 +37,9 @@ class Engine {
                   }),
         guards_(run_, prover_, evidence_, gates_),
         tracker_(run_, evidence_, watching_),
-        sender_(run_, guards_, tracker_, evidence_, gates_) {}
+        holding_(run_, prepared.inventory.get(), guards_, evidence_, gates_, [this] { interrupt(); }),
+        claim_scope_(loop_, nullptr),
+        sender_(run_, holding_, guards_, tracker_, evidence_, gates_) {}
 
   Task<Ending> run(CancelSource* stop) {
     set_up();
@@ -48,16 +47,21 @@ class Engine {
     if (stop && stop->cancelled()) interrupt();
     else hook.set(stop, [this] { loop_.post([this] { interrupt(); }); });
     if (!run_.options.dry_run) sweeping_.spawn(sweep());
+    start_the_clock();
     std::optional<Error> unclaimed = co_await claim();
+    if (!unclaimed) claim_scope_.spawn(holding_.hold());
     if (!unclaimed) co_await roll();
+    if (deadline_) loop_.cancel_timer(*deadline_);
     hook.clear();
     co_await end_sweeping();
+    if (unclaimed) co_await end_watching();
     Ending ending = unclaimed ? refused(*std::move(unclaimed)) : co_await finish(stop);
     co_return ending;
   }
 
  private:
   void set_up() {
+    run_.version_before = prepared_.version;
     run_.field_manager = run_.options.field_manager;
     if (!prepared_.inventory) return;
     run_.part_of = prepared_.inventory->label_value();
@@ -79,45 +83,32 @@ class Engine {
   void interrupt() {
     run_.stopping = true;
     run_.waits.cancel();
+    if (pruning_) pruning_->cancel();
     run_.changed.notify_all();
+  }
+
+  void start_the_clock() {
+    if (run_.options.timeout <= Duration::zero()) return;
+    deadline_ = loop_.call_after(run_.options.timeout, [this] {
+      deadline_.reset();
+      run_.out_of_time = true;
+      run_.waits.cancel();
+      run_.changed.notify_all();
+    });
   }
 
   // The bundle's home may be part of the bundle: then it goes first.
   Task<std::optional<Error>> claim() {
-    if (!prepared_.inventory || run_.options.dry_run) co_return std::nullopt;
-    std::vector<inventory::Wanted> wanted;
-    for (const object::Object& object : run_.bundle.objects) wanted.push_back({object.key(), object.version()});
-    kube::Outcome<void> claimed = co_await claim_patiently(wanted).governed_by(&run_.waits);
+    kube::Outcome<void> claimed = co_await holding_.take().governed_by(&run_.waits);
     if (!claimed && claimed.error().is(kube::FaultKind::namespace_missing)) {
       auto home = run_.find({.group = "", .kind = "Namespace", .ns = "", .name = run_.options.default_namespace});
       if (home) {
         co_await sender_.send(*home);
-        claimed = co_await claim_patiently(wanted).governed_by(&run_.waits);
+        claimed = co_await holding_.take().governed_by(&run_.waits);
       }
     }
     if (claimed || run_.stopping) co_return std::nullopt;
     co_return claimed.error().error();
-  }
-
-  // A webhook may stand in the way of the inventory, too: one of this bundle, say, that an earlier run registered.
-  Task<kube::Outcome<void>> claim_patiently(std::vector<inventory::Wanted> wanted) {
-    TimePoint until = loop_.now() + kClaimPatience;
-    for (Duration pause = kFirstClaimPause;; pause = std::min(pause * 2, kLongestClaimPause)) {
-      kube::Outcome<void> claimed = co_await prepared_.inventory->claim(wanted);
-      const kube::Fault* fault = claimed ? nullptr : claimed.error().fault();
-      bool passes = fault && fault->disposition != kube::Disposition::permanent &&
-                    fault->kind != kube::FaultKind::namespace_missing;
-      if (!passes || loop_.now() >= until) co_return claimed;
-      run_.note(What::waiting, "the bundle cannot be claimed yet: " + fault->explanation);
-      if (!co_await sleep_for(loop_, pause)) co_return claimed;
-    }
-  }
-
-  Task<void> keep_claim() {
-    Result<void> end = co_await prepared_.inventory->keep();
-    if (end || end.error().kind() == ErrorKind::cancelled) co_return;
-    lost_claim_ = end.error();
-    interrupt();
   }
 
   // Shadows that other runs have left behind, as far as they were seen among what the cluster has.
@@ -163,31 +154,17 @@ class Engine {
   }
 
   Task<void> roll() {
-    CancelSource keeping;
     Scope beside(loop_, &run_.waits);
-    Scope claim_scope(loop_, &keeping);
-    if (prepared_.inventory && !run_.options.dry_run) claim_scope.spawn(keep_claim());
     beside.spawn(remind());
-    Loop::TimerId deadline{};
-    bool limited = run_.options.timeout > Duration::zero();
-    if (limited)
-      deadline = loop_.call_after(run_.options.timeout, [this] {
-        run_.out_of_time = true;
-        run_.waits.cancel();
-        run_.changed.notify_all();
-      });
     while (run_.plan.unsettled() > 0 && !run_.stopping && !run_.out_of_time) {
       for (uint32_t node : run_.plan.take_startable()) start(node);
       if (run_.plan.unsettled() == 0) break;
       (void)co_await run_.changed.wait_uncancelled();
     }
-    if (limited && !run_.out_of_time) loop_.cancel_timer(deadline);
     if (!run_.waits.cancelled()) run_.waits.cancel();
     co_await work_.join();
     co_await beside.join();
     if (run_.out_of_time) fail_the_rest();
-    keeping.cancel();
-    co_await claim_scope.join();
   }
 
   // The time for all of it is over: what is under way has failed, and holds the others.
@@ -213,53 +190,62 @@ class Engine {
 
   Ending refused(Error error) {
     Ending ending = ending_of(run_);
-    ending.how = Ending::How::failed;
+    ending.how = error.kind() == ErrorKind::timeout ? Ending::How::timed_out : Ending::How::failed;
     ending.causes.push_back({.error = std::move(error), .holds = {}});
     return ending;
   }
 
-  Task<Ending> finish(CancelSource* stop) {
-    bool complete = !run_.stopping && !run_.out_of_time && run_.errors.empty();
-    std::vector<ObjectEnding> pruned;
-    std::vector<Error> unpruned;
-    if (complete && run_.options.prune && prepared_.inventory) {
-      Pruned result = co_await prune(run_.client, run_.discovery, run_.journal, prepared_, run_.options, stop);
-      if (stop && stop->cancelled()) run_.stopping = true;
-      pruned = std::move(result.objects);
-      unpruned = std::move(result.errors);
-    }
+  Task<void> end_watching() {
     watching_.cancel();
     co_await watching_.join();
     co_await prover_.clean_up();
-    if (prepared_.inventory && prepared_.inventory->claimed()) co_await give_back(complete && unpruned.empty(), pruned);
+  }
+
+  // Under the claim, and until that is lost.
+  Task<Pruned> prune_what_left(CancelSource* stop) {
+    CancelSource pruning(stop);
+    pruning_ = &pruning;
+    Pruned pruned;
+    std::optional<Error> unclaimed = co_await holding_.await_claim().governed_by(&pruning);
+    if (unclaimed && !pruning.cancelled())
+      pruned.errors.push_back((*std::move(unclaimed)).in("what left the bundle was not removed"));
+    if (!unclaimed)
+      pruned = co_await prune(run_.client, run_.discovery, run_.journal, prepared_, run_.options, &pruning);
+    if (pruning.cancelled()) run_.stopping = true;
+    pruning_ = nullptr;
+    co_return pruned;
+  }
+
+  Task<Ending> finish(CancelSource* stop) {
+    bool complete = !run_.stopping && !run_.out_of_time && run_.errors.empty();
+    Pruned pruned;
+    if (complete && run_.options.prune && prepared_.inventory) pruned = co_await prune_what_left(stop);
+    co_await end_watching();
+    claim_scope_.cancel();
+    co_await claim_scope_.join();
+    bool settled = complete && pruned.errors.empty();
+    co_await holding_.give_back(settled ? std::optional(remaining(pruned)) : std::nullopt);
     Ending ending = ending_of(run_);
-    for (ObjectEnding& object : pruned) ending.objects.push_back(std::move(object));
-    for (Error& error : unpruned) {
-      ending.how = Ending::How::failed;
+    for (ObjectEnding& object : pruned.objects) ending.objects.push_back(std::move(object));
+    if (holding_.loss()) pruned.errors.push_back(*holding_.loss());
+    for (Error& error : pruned.errors) {
+      bool only_late = ending.how == Ending::How::done || ending.how == Ending::How::timed_out;
+      ending.how = only_late && error.kind() == ErrorKind::timeout ? Ending::How::timed_out : Ending::How::failed;
       ending.causes.push_back({.error = std::move(error), .holds = {}});
-    }
-    if (lost_claim_) {
-      ending.how = Ending::How::failed;
-      ending.causes.push_back({.error = *lost_claim_, .holds = {}});
     }
     co_return ending;
   }
 
-  Task<void> give_back(bool complete, const std::vector<ObjectEnding>& pruned) {
-    kube::Outcome<void> end;
-    if (complete) {
-      std::vector<object::Key> remaining;
-      for (const object::Object& object : run_.bundle.objects) remaining.push_back(object.key());
-      auto is_gone = [&](const object::Key& key) {
-        return std::ranges::any_of(pruned, [&](const ObjectEnding& one) { return one.key == key; });
-      };
-      for (const inventory::Member& member : prepared_.members)
-        if (!run_.find(member.key) && !is_gone(member.key)) remaining.push_back(member.key);
-      end = co_await prepared_.inventory->settle(remaining);
-    } else {
-      end = co_await prepared_.inventory->release();
-    }
-    if (!end) run_.note(What::warning, "the bundle could not be given back: " + end.error().error().message());
+  // What the bundle has in the cluster at the end of a run that did all of it.
+  std::vector<object::Key> remaining(const Pruned& pruned) const {
+    std::vector<object::Key> keys;
+    for (const object::Object& object : run_.bundle.objects) keys.push_back(object.key());
+    auto is_gone = [&](const object::Key& key) {
+      return std::ranges::any_of(pruned.objects, [&](const ObjectEnding& one) { return one.key == key; });
+    };
+    for (const inventory::Member& member : prepared_.members)
+      if (!run_.find(member.key) && !is_gone(member.key)) keys.push_back(member.key);
+    return keys;
   }
 
   Run run_;
@@ -273,8 +259,11 @@ class Engine {
   Evidence evidence_;
   Guards guards_;
   Tracker tracker_;
+  Holding holding_;
+  Scope claim_scope_;
   Sender sender_;
-  std::optional<Error> lost_claim_;
+  std::optional<Loop::TimerId> deadline_;
+  CancelSource* pruning_ = nullptr;
 };
 
 uint64_t requests_of(const kube::Client& client) {
@@ -290,7 +279,7 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
   TimePoint begun = client.loop().now();
   uint64_t requests_before = requests_of(client);
   journal.add({.what = What::started,
-               .text = fmt::format("{} objects", bundle.objects.size()),
+               .text = fmt::format("{} object{}", bundle.objects.size(), bundle.objects.size() == 1 ? "" : "s"),
                .details = Json(Json::Object{{"objects", uint64_t{bundle.objects.size()}}, {"bundle", options.name}})});
   Prepared prepared{.bundle = std::move(bundle)};
   Ending ending;

@@ -32,6 +32,11 @@ const kube::Watched* Evidence::source(std::string_view kind, const std::string& 
   return found == sources_.end() ? nullptr : found->second.watched.get();
 }
 
+bool Evidence::knows(std::string_view kind, const std::string& ns) const {
+  const kube::Watched* watched = source(kind, ns);
+  return watched && watched->synced() && !watched->trouble();
+}
+
 const Json* Evidence::find(std::string_view kind, const std::string& ns, const std::string& name) const {
   const kube::Watched* watched = source(kind, ns);
   return watched ? watched->find(ns, name) : nullptr;
@@ -45,8 +50,7 @@ readiness::Objects Evidence::all(std::string_view kind, const std::string& ns) c
 }
 
 std::optional<readiness::EndpointCount> Evidence::endpoints(const std::string& ns, const std::string& service) const {
-  const kube::Watched* watched = source("EndpointSlice", ns);
-  if (!watched || !watched->synced() || watched->trouble()) return std::nullopt;
+  if (!knows("EndpointSlice", ns)) return std::nullopt;
   Json named(Json::Object{{"kind", "Service"}, {"metadata", Json::Object{{"namespace", ns}, {"name", service}}}});
   return readiness::count_endpoints(named, slices(ns));
 }

@@ -24,8 +24,12 @@ class Gates {
   std::map<std::string, std::unique_ptr<Gate>, std::less<>> gates_;
 };
 
-// What an object waits for that was refused in this way, as a name: the same for all that wait for the same.
+// What an object waits for that was refused in this way, as a name: the same for all that wait for the same. While a
+// Service cannot be reached, that is the Service, whichever webhook or conversion is called through it.
 std::string gate_for(const kube::Fault& fault);
 std::string gate_of_webhook(std::string_view name);
+std::string gate_of_service(std::string_view ns, std::string_view name);
+// The fault says that nobody answers behind the Service that it names.
+bool is_about_service(const kube::Fault& fault);
 
 }  // namespace fairlead::rollout

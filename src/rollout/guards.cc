@@ -17,11 +17,7 @@ namespace {
 // A configuration that was written this short a while ago may not be in effect yet, whoever wrote it: an earlier run
 // that was killed, for one.
 constexpr Duration kRecent = std::chrono::minutes(2);
-constexpr Duration kBetweenTries = std::chrono::milliseconds(100);
 
-bool is_webhook(const Guard& guard) {
-  return guard.kind == Guard::Kind::validating_webhook || guard.kind == Guard::Kind::mutating_webhook;
-}
 bool is_policy(const Guard& guard) {
   return guard.kind == Guard::Kind::validating_policy || guard.kind == Guard::Kind::mutating_policy;
 }
@@ -53,6 +49,10 @@ bool is_recent(const Json& object, WallTime now) {
 
 }  // namespace
 
+bool is_webhook(const Guard& guard) {
+  return guard.kind == Guard::Kind::validating_webhook || guard.kind == Guard::Kind::mutating_webhook;
+}
+
 Guards::Guards(Run& run, readiness::Prover& prover, Evidence& evidence, Gates& gates)
     : run_(run),
       prover_(prover),
@@ -72,7 +72,7 @@ Guards::Came Guards::how_it_came(const Guard& guard) const {
     if (run_.records[node].stored == Record::Stored::created) return Came::created;
     if (run_.records[node].stored == Record::Stored::changed) return Came::updated;
     const Json* live = run_.before(node);
-    return live && is_recent(*live, run_.loop.clock().wall_now()) ? Came::updated : Came::before;
+    return live && is_recent(*live, run_.client.server_now()) ? Came::updated : Came::before;
   };
   Came came = guard.object ? of_object(*guard.object) : Came::before;
   if (is_policy(guard))
@@ -143,15 +143,20 @@ void Guards::held_at(uint32_t guard) {
 }
 
 void Guards::evidence_changed(std::string_view kind, const std::string& ns, const std::string& name) {
-  for (const Guard& guard : run_.graph.guards()) {
+  for (uint32_t i = 0; i < states_.size(); ++i) {
+    const Guard& guard = run_.graph.guards()[i];
     bool is_its_service = guard.service && kind == "EndpointSlice" &&
                           (name.empty() || (guard.service->ns == ns && guard.service->name == name));
     bool is_its_configuration = kind == guard.configuration.kind && name == guard.configuration.name;
     if (!is_its_service && !is_its_configuration) continue;
+    // Whoever comes back may not listen yet, under the same address.
+    if (auto& answering = states_[i].answering; is_its_service && answering)
+      std::erase_if(*answering, [ready = ready_addresses(guard)](const auto& one) { return !ready.contains(one); });
     bool likely = true;
     if (guard.service)
       if (auto count = evidence_.endpoints(guard.service->ns, guard.service->name)) likely = count->ready > 0;
     gates_.at(gate_name(guard)).evidence_changed(likely);
+    if (guard.service) gates_.at(gate_of_service(guard.service->ns, guard.service->name)).evidence_changed(likely);
   }
 }
 
@@ -263,95 +268,13 @@ void Guards::distrusted(uint32_t guard) {
 Task<Result<uint64_t>> Guards::connection_for(uint32_t node) {
   bool any_came = false;
   for (const graph::Meeting& meeting : run_.graph.guards_of(node)) {
-    const State& state = states_[meeting.guard];
-    if (meeting.by_pods || state.came == Came::before || exempt_.contains({node, meeting.guard})) continue;
+    if (exempt_.contains({node, meeting.guard})) continue;
+    if (!still_answers(meeting.guard)) CO_TRY(co_await await_answer_again(meeting.guard));
+    if (meeting.by_pods || states_[meeting.guard].came == Came::before) continue;
     any_came = true;
     CO_TRY(co_await prove_effect(meeting.guard));
   }
   co_return any_came ? line_ : 0;
-}
-
-Task<Result<Proof>> Guards::mirror(uint32_t guard) {
-  while (true) {
-    std::optional<readiness::Target> target = target_of(run_.graph.guards()[guard]);
-    if (!target) co_return fail(ErrorKind::internal, "nobody to ask");
-    kube::Outcome<Proof> proof = co_await prover_.mirror(*std::move(target), line_);
-    if (proof) {
-      if (line_ == 0 && proof->proved) line_ = proof->connection;
-      take(guard, *proof);
-      co_return *std::move(proof);
-    }
-    if (proof.error().error().kind() == ErrorKind::cancelled) co_return fail(proof.error().error());
-    lost(line_);
-    CO_TRY(co_await sleep_for(run_.loop, kBetweenTries));
-  }
-}
-
-std::string Guards::port_name(const Guard& guard) const {
-  if (const Json* service = run_.service(guard.service->ns, guard.service->name))
-    for (const Json& port : (*service)["spec"]["ports"].items())
-      if (port["port"].int_or(0) == guard.service->port) return std::string(port["name"].string_or(""));
-  return {};
-}
-
-// A Service sends each call to one of its endpoints: that one of them answers says nothing about the others.
-Task<Result<bool>> Guards::every_endpoint_listens(uint32_t guard) {
-  const Guard& it = run_.graph.guards()[guard];
-  if (!it.service) co_return true;
-  auto endpoints = evidence_.ready_endpoints(it.service->ns, it.service->name, port_name(it));
-  std::optional<readiness::Target> target = target_of(it);
-  if (endpoints.size() < 2 || !target) co_return true;
-  kube::Outcome<Proof> proof = co_await prover_.mirror_endpoints(*std::move(target), std::move(endpoints), line_);
-  if (!proof && proof.error().error().kind() == ErrorKind::cancelled) co_return fail(proof.error().error());
-  if (proof && proof->fault) take(guard, *proof);
-  co_return proof && (proof->reached(Rung::reachable) || proof->hopeless);
-}
-
-Task<Result<void>> Guards::await_answer(uint32_t guard) {
-  const Guard& it = run_.graph.guards()[guard];
-  State& state = states_[guard];
-  Gate& gate = gates_.at(gate_name(it));
-  Gate::Place place;
-  held_at(guard);
-  while (true) {
-    CO_TRY_ASSIGN(Proof proof, co_await mirror(guard));
-    if (!proof.proved && proof.hopeless) {
-      // Nothing but what the cluster shows: an endpoint that is ready.
-      auto count = it.service ? evidence_.endpoints(it.service->ns, it.service->name) : std::nullopt;
-      if (!count || count->ready > 0) {
-        run_.note(What::warning, fmt::format("{} is not proved to answer: {}", it.text(), proof.why_not));
-        break;
-      }
-    } else if (proof.reached(Rung::answering)) {
-      CO_TRY_ASSIGN(bool all, co_await every_endpoint_listens(guard));
-      bool as_created = is_webhook(it) && state.came == Came::created;
-      bool same = state.came == Came::before || !live_configuration(it) ||
-                  (as_created ? !changed_since_created(it) : state.form == live_form(it));
-      if (all && same) break;
-      if (all) {
-        // Somebody, an injector as a rule, has changed it since: an API server may still go by the form before.
-        if (is_webhook(it)) state.came = Came::updated;
-        state.proved_over = 0;
-        CO_TRY(co_await prove_effect(guard));
-        continue;
-      }
-    }
-    CO_TRY(co_await place.wait(gate));
-  }
-  place.passed();
-  co_return Result<void>();
-}
-
-void Guards::warn_of_skipping(uint32_t guard, const Proof& proof) {
-  const Guard& it = run_.graph.guards()[guard];
-  std::string why = proof.fault ? proof.fault->explanation : proof.why_not;
-  for (uint32_t node = 0; node < run_.records.size(); ++node)
-    for (const graph::Meeting& meeting : run_.graph.guards_of(node)) {
-      if (meeting.guard != guard || meeting.by_pods || run_.unchanged[node]) continue;
-      std::string text = fmt::format("{} does not answer and ignores failures: it is skipped: {}", it.text(), why);
-      run_.records[node].warnings.push_back(text);
-      run_.tell(What::warning, node, "skipped", std::move(text));
-    }
 }
 
 Task<Result<void>> Guards::climb_webhook(uint32_t guard) {

@@ -19,6 +19,8 @@
 
 namespace fairlead::rollout {
 
+bool is_webhook(const graph::Guard& guard);
+
 class Guards {
  public:
   Guards(Run& run, readiness::Prover& prover, Evidence& evidence, Gates& gates);
@@ -26,8 +28,8 @@ class Guards {
   // The guard's configuration is stored: makes it ready, or fails it. One task a guard.
   Task<void> climb(uint32_t guard);
 
-  // The connection that the object has to be sent over, with every guard that came with this run in effect there; 0 for
-  // any. Fails when cancelled.
+  // The connection that the object has to be sent over, with every guard that came with this run in effect there, and
+  // every endpoint asked that has become ready behind one that has to answer; 0 for any. Fails when cancelled.
   Task<Result<uint64_t>> connection_for(uint32_t node);
   // The connection is gone: what was proved for it has to be proved again.
   void lost(uint64_t connection);
@@ -52,6 +54,8 @@ class Guards {
   std::optional<uint32_t> find_webhook(const kube::FaultWebhook& webhook) const;
 
  private:
+  static constexpr Duration kBetweenTries = std::chrono::milliseconds(100);
+
   // How it came into the cluster, which decides how it is proved to be in effect.
   enum class Came { before, created, updated };
   struct State {
@@ -63,6 +67,12 @@ class Guards {
     bool unprovable = false;
     // The hook's form for which that holds.
     Json form;
+    // Of one that had to answer: the endpoints that did, as long as they are ready.
+    std::optional<std::set<std::string>> answering;
+    // There were any: a Service can lead elsewhere.
+    bool has_endpoints = false;
+    // Somebody is asking it again.
+    bool asking = false;
   };
   // Those who want the same proof at the same time share it.
   struct Shared {
@@ -79,9 +89,14 @@ class Guards {
   Task<Result<void>> climb_ladder(uint32_t guard);
   Task<Result<void>> climb_webhook(uint32_t guard);
   Task<Result<void>> await_answer(uint32_t guard);
+  // Nothing has become ready behind it that was not asked, and something is.
+  bool still_answers(uint32_t guard) const;
+  Task<Result<void>> await_answer_again(uint32_t guard);
+  std::set<std::string> ready_addresses(const graph::Guard& guard) const;
   Task<Result<void>> await_api_service(uint32_t object);
   Task<Result<readiness::Proof>> mirror(uint32_t guard);
-  Task<Result<bool>> every_endpoint_listens(uint32_t guard);
+  // `before`: those that were ready when the guard answered.
+  Task<Result<bool>> every_endpoint_listens(uint32_t guard, const std::set<std::string>& before);
   bool waits_for_answer(const graph::Guard& guard) const;
   void warn_of_skipping(uint32_t guard, const readiness::Proof& proof);
   void take(uint32_t guard, readiness::Proof proof);

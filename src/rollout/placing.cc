@@ -23,22 +23,6 @@ void add_defined(const Object& object, std::deque<Resource>& defined) {
   }
 }
 
-std::optional<Error> place(Object& object, const Resource& resource, const Options& options) {
-  if (!resource.namespaced) {
-    object.set_namespace("");
-    return std::nullopt;
-  }
-  if (object.ns().empty()) {
-    object.set_namespace(options.default_namespace);
-  } else if (options.namespace_is_chosen && object.ns() != options.default_namespace) {
-    return Error(ErrorKind::invalid, fmt::format("{} is not for the namespace that was asked for, {}",
-                                                 object.key().text(), options.default_namespace))
-        .at(object.source().text())
-        .next(fmt::format("fairlead apply --namespace={} …, or no --namespace at all", object.ns()));
-  }
-  return std::nullopt;
-}
-
 bool is_certificate(std::string_view base64) {
   std::optional<std::string> text = from_base64(base64);
   return text && text->find("-----BEGIN") != std::string::npos;
@@ -61,6 +45,22 @@ const Resource* Kinds::find(std::string_view group, std::string_view version, st
   for (const Resource& resource : defined_)
     if (resource.kind == kind && resource.group == group && resource.version == version) return &resource;
   return discovered_.find(group, version, kind);
+}
+
+std::optional<Error> place(Object& object, const Resource& resource, const Options& options) {
+  if (!resource.namespaced) {
+    object.set_namespace("");
+    return std::nullopt;
+  }
+  if (object.ns().empty()) {
+    object.set_namespace(options.default_namespace);
+  } else if (options.namespace_is_chosen && object.ns() != options.default_namespace) {
+    return Error(ErrorKind::invalid, fmt::format("{} is not for the namespace that was asked for, {}",
+                                                 object.key().text(), options.default_namespace))
+        .at(object.source().text())
+        .next(fmt::format("fairlead apply --namespace={} …, or no --namespace at all", object.ns()));
+  }
+  return std::nullopt;
 }
 
 manifest::Errors place(manifest::Bundle& bundle, const Kinds& kinds, const Options& options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ class Kinds {
 
 // Puts every object into its namespace, and finds what contradicts itself.
 manifest::Errors place(manifest::Bundle& bundle, const Kinds& kinds, const Options& options);
+// The same for one object, whose kind became known later than the others'.
+std::optional<Error> place(object::Object& object, const object::Resource& resource, const Options& options);
 
 // What is not to be sent though it was written: caBundles that are none. Whoever fills them in owns them.
 void leave_to_injectors(Json& object);

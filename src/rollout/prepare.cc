@@ -46,13 +46,21 @@ Task<manifest::Errors> open_inventory(kube::Client& client, kube::Discovery& dis
       .ns = options.default_namespace,
       .holder = options.holder,
       .known_dead = options.known_dead,
-      .waiting = [&journal](const inventory::Claim& other, Duration at_most) {
-        auto seconds = std::chrono::duration_cast<std::chrono::seconds>(at_most).count();
-        journal.add({.what = What::note,
-                     .text = fmt::format("{} is at work on this bundle, or was: seeing for at most {} s "
-                                         "whether it still is",
-                                         other.holder, seconds)});
-      }};
+      .waiting =
+          [&journal](const inventory::Claim& other, Duration at_most) {
+            auto seconds = std::chrono::duration_cast<std::chrono::seconds>(at_most).count();
+            journal.add({.what = What::note,
+                         .text = fmt::format("{} is at work on this bundle, or was: seeing for at most {} s "
+                                             "whether it still is",
+                                             other.holder, seconds)});
+          },
+      .held_up =
+          [&journal](const kube::Fault& fault) {
+            journal.add({.what = What::warning,
+                         .text = fmt::format("the claim of the bundle cannot be renewed, and holds all the same, since "
+                                             "nobody can write its record until webhook {} answers: {}",
+                                             fault.webhook->name, fault.explanation)});
+          }};
   auto opened =
       co_await ask_patiently(client.loop(), [&] { return inventory::Inventory::open(client, discovery, wanted); });
   if (!opened) co_return manifest::Errors{opened.error().error()};
@@ -75,7 +83,7 @@ Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery,
   auto known = co_await ask_patiently(client.loop(), [&] { return discovery.all(); });
   if (!known) co_return manifest::Errors{known.error().error()};
   std::vector<std::string> notes;
-  Result<graph::ClusterState> cluster = co_await read_cluster(client, **known, notes);
+  Result<graph::ClusterState> cluster = co_await read_cluster(client, **known, notes, prepared.version);
   if (!cluster) co_return manifest::Errors{cluster.error()};
   prepared.cluster = *std::move(cluster);
   for (std::string& text : notes) journal.add({.what = What::warning, .text = std::move(text)});

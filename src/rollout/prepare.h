@@ -16,6 +16,8 @@ struct Prepared {
   manifest::Bundle bundle;
   std::unique_ptr<Kinds> kinds;
   graph::ClusterState cluster;
+  // Of the cluster, when that was read.
+  uint64_t version = 0;
   std::optional<graph::Graph> graph;
   // Without a name: nothing, and no members.
   std::unique_ptr<inventory::Inventory> inventory;

@@ -1,6 +1,7 @@
 #include "rollout/prune.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_set>
 
 #include "removal/removal.h"
@@ -11,7 +12,39 @@ namespace {
 // What has gone meanwhile is as good as removed.
 bool is_away(const removal::ObjectEnding& object) {
   using State = removal::ObjectEnding::State;
-  return object.state == State::gone || object.state == State::absent;
+  return object.state == State::gone || object.state == State::absent || object.state == State::would_go;
+}
+
+// What of the bundle would go with an object that has left it: what is in a namespace, what is of a definition's kind.
+class Dependents {
+ public:
+  explicit Dependents(const manifest::Bundle& bundle) {
+    for (const object::Object& object : bundle.objects) {
+      if (!object.ns().empty()) in_namespace_.emplace(object.ns(), &object);
+      of_kind_.emplace(std::pair(object.group(), object.kind()), &object);
+    }
+  }
+
+  // Null if there is nothing.
+  const object::Object* find(const inventory::Member& member) const {
+    if (member.key.group.empty() && member.key.kind == "Namespace") {
+      auto found = in_namespace_.find(member.key.name);
+      return found == in_namespace_.end() ? nullptr : found->second;
+    }
+    if (member.key.group != "apiextensions.k8s.io") return nullptr;
+    const Json& spec = member.object["spec"];
+    auto found =
+        of_kind_.find({std::string(spec["group"].string_or("")), std::string(spec["names"]["kind"].string_or(""))});
+    return found == of_kind_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::map<std::string, const object::Object*> in_namespace_;
+  std::map<std::pair<std::string, std::string>, const object::Object*> of_kind_;
+};
+
+bool is_home(const inventory::Member& member, const inventory::Inventory& inventory) {
+  return member.key.group.empty() && member.key.kind == "Namespace" && member.key.name == inventory.home();
 }
 
 }  // namespace
@@ -20,10 +53,21 @@ Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Jo
                    const Prepared& prepared, const Options& options, CancelSource* stop) {
   std::unordered_set<object::Key> wanted;
   for (const object::Object& object : prepared.bundle.objects) wanted.insert(object.key());
+  Dependents dependents(prepared.bundle);
   std::vector<removal::Target> targets;
-  for (const inventory::Member& member : prepared.members)
-    if (!wanted.contains(member.key))
-      targets.push_back({.key = member.key, .version = member.version, .source = {}, .uid = member.uid});
+  for (const inventory::Member& member : prepared.members) {
+    // The record is in its home, which --create-namespace may have made.
+    if (wanted.contains(member.key) || is_home(member, *prepared.inventory)) continue;
+    if (const object::Object* dependent = dependents.find(member)) {
+      journal.add({.what = journal::What::warning,
+                   .key = member.key,
+                   .state = "stays",
+                   .text = fmt::format("it is no part of the bundle any more, and stays: {} would go with it",
+                                       dependent->key().text())});
+      continue;
+    }
+    targets.push_back({.key = member.key, .version = member.version, .source = {}, .uid = member.uid});
+  }
   if (targets.empty()) co_return Pruned();
   removal::Options how;
   how.dry_run = options.dry_run ? removal::DryRun::client : removal::DryRun::none;

@@ -10,7 +10,8 @@ struct Pruned {
   std::vector<Error> errors;
 };
 
-// In the order in which they can go, by the room `removal`. In a dry run nothing is removed, only told.
+// In the order in which they can go, by the room `removal`. In a dry run nothing is removed, only told. What objects of
+// the bundle would go with stays: the bundle's home, namespaces and definitions that are still in use.
 Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Journal& journal,
                    const Prepared& prepared, const Options& options, CancelSource* stop);
 

@@ -42,6 +42,13 @@ std::optional<uint32_t> Run::find(const object::Key& key) const {
   return found == nodes.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::optional<Error> Run::place(uint32_t node) {
+  object::Object& it = bundle.objects[node];
+  std::optional<Error> error = rollout::place(it, *kinds.of(it), options);
+  nodes.emplace(it.key(), node);
+  return error;
+}
+
 bool Run::must_be_new(uint32_t node) const {
   const std::string& group = object(node).group();
   return !before(node) && (group == "admissionregistration.k8s.io" || group == "apiextensions.k8s.io");

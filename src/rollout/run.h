@@ -25,7 +25,7 @@ struct Record {
   TimePoint stored_at{};
   // As the API server has it.
   std::string uid;
-  std::string version;
+  uint64_t version = 0;
   // What was last seen of it.
   readiness::Verdict verdict;
   // Why it does not go in at the moment.
@@ -44,7 +44,7 @@ Result<object::Key> key_of(const Json& object);
 
 struct Run {
   Run(kube::Client& client_, kube::Discovery& discovery_, journal::Journal& journal_, const Options& options_,
-      const manifest::Bundle& bundle_, Kinds& kinds_, const graph::ClusterState& cluster_, const graph::Graph& graph_)
+      manifest::Bundle& bundle_, Kinds& kinds_, const graph::ClusterState& cluster_, const graph::Graph& graph_)
       : client(client_),
         discovery(discovery_),
         journal(journal_),
@@ -59,7 +59,8 @@ struct Run {
         records(bundle_.objects.size()),
         unchanged(bundle_.objects.size()),
         settled_at(graph_.nodes().size()),
-        begun(loop.now()) {
+        begun(loop.now()),
+        begun_at_server(client_.server_now()) {
     for (uint32_t node = 0; node < bundle.objects.size(); ++node) nodes.emplace(bundle.objects[node].key(), node);
     for (const auto* list : {&cluster.webhook_configurations, &cluster.policies, &cluster.bindings,
                              &cluster.definitions, &cluster.api_services, &cluster.namespaces})
@@ -71,7 +72,7 @@ struct Run {
   kube::Discovery& discovery;
   journal::Journal& journal;
   const Options& options;
-  const manifest::Bundle& bundle;
+  manifest::Bundle& bundle;
   Kinds& kinds;
   // As it was before anything was sent.
   const graph::ClusterState& cluster;
@@ -99,6 +100,10 @@ struct Run {
   std::vector<TimePoint> settled_at;
   std::map<uint32_t, Error> errors;
   TimePoint begun;
+  // By the API server's clock.
+  WallTime begun_at_server;
+  // What has this version or an older one was last written before anything was sent.
+  uint64_t version_before = 0;
   std::string field_manager;
   // Empty without a name.
   std::string part_of;
@@ -107,6 +112,8 @@ struct Run {
   Duration patience_for(const object::Key& key) const;
   // The object of the bundle with that key.
   std::optional<uint32_t> find(const object::Key& key) const;
+  // Its kind is known by now: puts it into its namespace, if that was not done before. An error if it is for another.
+  std::optional<Error> place(uint32_t node);
   // As it was in the cluster before; null where that is not known, or it was not there.
   const Json* before(uint32_t node) const;
   // All objects of its kind that were there before were read, and it was not among them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rollout/causes.h"
+#include "rollout/effect.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -40,8 +41,6 @@ bool is_adoptable(const Fault& fault, std::string_view own) {
 }
 
 bool is_terminating(const Json& object) { return object["metadata"].contains("deletionTimestamp"); }
-
-std::string_view version_of(const Json& object) { return object["metadata"]["resourceVersion"].string_or(""); }
 
 }  // namespace
 
@@ -175,11 +174,8 @@ void Sender::accept(uint32_t node, kube::Reply reply) {
   Record& record = run_.records[node];
   record.fault.reset();
   record.uid = reply.value["metadata"]["uid"].string_or("");
-  record.version = version_of(reply.value);
-  const Json* before = run_.before(node);
-  if (before)
-    record.stored = version_of(*before) == record.version ? Record::Stored::unchanged : Record::Stored::changed;
-  else record.stored = reply.created() || run_.must_be_new(node) ? Record::Stored::created : Record::Stored::changed;
+  record.version = version_number(reply.value);
+  record.stored = effect_of(run_, node, reply);
   for (std::string& warning : reply.warnings) {
     run_.tell(What::warning, node, "server", warning);
     record.warnings.push_back(std::move(warning));
@@ -202,7 +198,12 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
   bool force = run_.options.force_conflicts;
   Duration pause = kFirstPause;
   CO_TRY(co_await learn_kind(node));
+  if (std::optional<Error> misplaced = run_.place(node)) {
+    refuse(node, Failure(*std::move(misplaced)), std::nullopt);
+    co_return Result<void>();
+  }
   while (true) {
+    if (!holding_.is_recorded(node)) CO_TRY(co_await holding_.await_record(node, last));
     CO_TRY_ASSIGN(uint64_t connection, co_await guards_.connection_for(node));
     // Not governed by patience: it is not the object's fault that there are many, and what is in flight ends by itself.
     CO_TRY(co_await take_turn().governed_by(&run_.waits));
@@ -269,7 +270,7 @@ Task<void> Sender::send(uint32_t node) {
     Record& record = run_.records[node];
     record.stored = Record::Stored::unchanged;
     record.uid = (*live)["metadata"]["uid"].string_or("");
-    record.version = version_of(*live);
+    record.version = version_number(*live);
     run_.tell(What::stored, node, "unchanged", "");
     run_.stored(node);
     tracker_.follow(node, *live);

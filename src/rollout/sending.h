@@ -1,10 +1,10 @@
 // Sends objects: each until it is stored, refused for good, or out of time.
 #pragma once
 
-#include "inventory/inventory.h"
 #include "rollout/evidence.h"
 #include "rollout/gates.h"
 #include "rollout/guards.h"
+#include "rollout/holding.h"
 #include "rollout/run.h"
 #include "rollout/tracking.h"
 
@@ -12,8 +12,14 @@ namespace fairlead::rollout {
 
 class Sender {
  public:
-  Sender(Run& run, Guards& guards, Tracker& tracker, Evidence& evidence, Gates& gates)
-      : run_(run), guards_(guards), tracker_(tracker), evidence_(evidence), gates_(gates), freed_(run.loop) {}
+  Sender(Run& run, Holding& holding, Guards& guards, Tracker& tracker, Evidence& evidence, Gates& gates)
+      : run_(run),
+        holding_(holding),
+        guards_(guards),
+        tracker_(tracker),
+        evidence_(evidence),
+        gates_(gates),
+        freed_(run.loop) {}
 
   // Its needs are met. One task an object.
   Task<void> send(uint32_t node);
@@ -39,6 +45,7 @@ class Sender {
   void refuse(uint32_t node, const kube::Failure& failure, std::optional<Duration> within);
 
   Run& run_;
+  Holding& holding_;
   Guards& guards_;
   Tracker& tracker_;
   Evidence& evidence_;

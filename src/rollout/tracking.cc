@@ -1,10 +1,10 @@
 #include "rollout/tracking.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "inventory/applyset.h"
 #include "rollout/causes.h"
+#include "rollout/effect.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -16,13 +16,6 @@ using readiness::State;
 constexpr Duration kStatusGrace = std::chrono::seconds(10);
 // Most pods start faster than this: only then is it worth watching them.
 constexpr Duration kPodsGrace = std::chrono::seconds(3);
-
-// Versions of the API server are numbers that grow; one that is none counts as old.
-uint64_t number_of(std::string_view version) {
-  uint64_t number = 0;
-  std::from_chars(version.data(), version.data() + version.size(), number);
-  return number;
-}
 
 bool makes_pods(const object::Key& key) {
   return key.group == "apps" || (key.group == "batch" && key.kind == "Job") || (key.group.empty() && key.kind == "Pod");
@@ -104,7 +97,7 @@ void Tracker::see(uint32_t node, const Json& object) {
   auto found = waiting_.find(node);
   if (found == waiting_.end()) return;
   // What was there before our own write says nothing about it.
-  if (number_of(object["metadata"]["resourceVersion"].string_or("")) < number_of(run_.records[node].version)) return;
+  if (version_number(object) < run_.records[node].version) return;
   found->second.last = object;
   judge(node);
 }
@@ -139,7 +132,8 @@ readiness::Options Tracker::options_for(uint32_t node, const Waiting& waiting) c
 
 readiness::Why Tracker::why(uint32_t node, const Json& object) const {
   const object::Key& key = run_.object(node).key();
-  return makes_pods(key) ? readiness::why_not_ready(object, evidence_.pods(key.ns)) : readiness::Why();
+  if (!makes_pods(key) || !evidence_.knows("Pod", key.ns)) return {};
+  return readiness::why_not_ready(object, evidence_.pods(key.ns), {.begun = run_.begun_at_server});
 }
 
 // The first evidence is told at once, while the wait goes on: it may pass, and people want to know.

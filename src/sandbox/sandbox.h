@@ -42,8 +42,8 @@ class Sandbox {
   // Must outlive the sandbox.
   void set_webhook_caller(WebhookCaller& caller);
 
-  // Another API server behind that Service ("namespace/name"), for the APIServices that point to it; null: not any more.
-  // Must outlive the sandbox, or be taken away before.
+  // Another API server behind that Service ("namespace/name"), for the APIServices that point to it; null: not any
+  // more. Must outlive the sandbox, or be taken away before.
   void serve_api(const std::string& service, http::Transport* server);
 
   // For simulation: an API server goes away (its watches end, requests are refused) and comes back; the history up to

@@ -155,7 +155,7 @@ error: ConfigMap nowhere-at-all/lost cannot be stored
         self.assertEqual((summary["type"], summary["outcome"]), ("summary", "failed"))
         self.assertEqual((summary["created"], summary["refused"]), (1, 1))
         document = json.loads(fairlead("-n", self.namespace, "-f", "-", "-o", "json", stdin=text).stdout)
-        self.assertEqual([one["outcome"] for one in document["objects"]], ["changed", "refused"])
+        self.assertEqual([one["outcome"] for one in document["objects"]], ["unchanged", "refused"])
         self.assertEqual(fairlead("-n", self.namespace, "-f", "-", "-o", "quiet", stdin=documents(config_map("z"))).stdout, "")
 
     def test_the_journal_has_every_event(self):

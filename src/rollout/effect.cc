@@ -1,0 +1,64 @@
+#include "rollout/effect.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "kube/timestamp.h"
+
+namespace fairlead::rollout {
+namespace {
+
+using Stored = Record::Stored;
+
+// API servers of one cluster agree on the time to within this.
+constexpr Duration kClocksDiffer = std::chrono::seconds(5);
+// Times are told in whole seconds, and a Date is seen up to one later.
+constexpr Duration kWholeSeconds = std::chrono::seconds(1);
+
+std::string_view version_of(const Json& object) { return object["metadata"]["resourceVersion"].string_or(""); }
+
+// When an apply of that manager last changed anything.
+std::optional<WallTime> last_changed(const Json& object, std::string_view manager) {
+  for (const Json& entry : object["metadata"]["managedFields"].items())
+    if (entry["manager"].string_or("") == manager && entry["operation"].string_or("") == "Apply" &&
+        entry["subresource"].string_or("").empty())
+      return kube::parse_timestamp(entry["time"].string_or(""));
+  return std::nullopt;
+}
+
+// Servers of their own have versions of their own.
+bool has_own_server(const Run& run, const std::string& group) {
+  return std::ranges::any_of(run.cluster.api_services, [&](const Json& service) {
+    return service["spec"]["group"].string_or("") == group && service["spec"]["service"].is_object();
+  });
+}
+
+bool is_as_it_was(const Run& run, uint32_t node, const Json& answer) {
+  std::optional<WallTime> changed = last_changed(answer, run.field_manager);
+  if (!changed) return false;
+  if (*changed + kClocksDiffer < run.begun_at_server) return true;
+  // A dry run tells the version that is stored, whatever it would change.
+  if (run.options.dry_run || has_own_server(run, run.object(node).group())) return false;
+  uint64_t version = version_number(answer);
+  return version != 0 && version <= run.version_before && *changed <= run.begun_at_server + kWholeSeconds;
+}
+
+}  // namespace
+
+uint64_t version_number(const Json& object) {
+  std::string_view version = version_of(object);
+  uint64_t number = 0;
+  std::from_chars(version.data(), version.data() + version.size(), number);
+  return number;
+}
+
+Stored effect_of(const Run& run, uint32_t node, const kube::Reply& reply) {
+  if (const Json* before = run.before(node)) {
+    bool same = run.options.dry_run ? reply.value.same_as(*before) : version_of(*before) == version_of(reply.value);
+    return same ? Stored::unchanged : Stored::changed;
+  }
+  if (reply.created() || run.must_be_new(node)) return Stored::created;
+  return is_as_it_was(run, node, reply.value) ? Stored::unchanged : Stored::changed;
+}
+
+}  // namespace fairlead::rollout

@@ -1,0 +1,142 @@
+// A webhook that ignores failures, and whose pods come and go after it was proved to answer.
+#include <algorithm>
+
+#include "base/base64.h"
+#include "rollout/rollout_testing.h"
+
+namespace fairlead::rollout {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+
+const object::Resource kDeployments{.group = "apps",
+                                    .version = "v1",
+                                    .kind = "Deployment",
+                                    .plural = "deployments",
+                                    .singular = "",
+                                    .namespaced = true};
+
+// Pods listen 30 s after they are Ready. The ConfigMaps that the webhook guards wait for a Job of 40 s.
+std::string guarded_maps(size_t count) {
+  std::string text = R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: operator}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: webhook, namespace: operator}
+spec:
+  selector: {app: operator}
+  ports: [{port: 443, targetPort: 8443}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: operator, namespace: operator}
+spec:
+  selector: {matchLabels: {app: operator}}
+  template:
+    metadata:
+      labels: {app: operator}
+      annotations: {sandbox.fairlead.dev/listens-after: 30s}
+    spec:
+      containers: [{name: operator, image: operator:1, ports: [{containerPort: 8443}]}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: maps}
+webhooks:
+- name: v.maps.example.com
+  clientConfig: {caBundle: CERTIFICATE, service: {name: webhook, namespace: operator}}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: default}}
+  failurePolicy: Ignore
+  sideEffects: None
+  admissionReviewVersions: [v1]
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: first}
+spec:
+  template:
+    metadata: {annotations: {sandbox.fairlead.dev/runs-for: 40s}}
+    spec: {restartPolicy: Never, containers: [{name: x, image: x}]}
+)";
+  text.replace(text.find("CERTIFICATE"), 11, to_base64(kCertificate));
+  for (size_t i = 0; i < count; ++i)
+    text += fmt::format(
+        "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: map-{}, annotations: "
+        "{{config.kubernetes.io/depends-on: batch/namespaces/default/Job/first}}}}\n",
+        i);
+  return text;
+}
+
+class EndpointsTest : public RolloutTest {
+ protected:
+  EndpointsTest() { serve("operator/webhook", std::string(kCertificate)); }
+  void scale(Duration after, int replicas) {
+    loop_.call_after(after, [this, replicas] {
+      injector_.spawn([](kube::Client& client, int wanted) -> Task<void> {
+        (void)co_await client.patch(kDeployments, "operator", "operator", kube::PatchType::merge,
+                                    *Json::parse(fmt::format(R"({{"spec":{{"replicas":{}}}}})", wanted)));
+      }(client_, replicas));
+    });
+  }
+};
+
+TEST_F(EndpointsTest, OneThatBecomesReadyAfterTheProofIsProvedFirst) {
+  scale(seconds(35), 3);
+  Ending ending = apply(guarded_maps(20));
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_EQ(seen_.size(), 20u) << events();
+  EXPECT_GT(ending.took, seconds(65)) << events();
+}
+
+TEST_F(EndpointsTest, OneThatGoesNeedsNoFurtherProof) {
+  std::string yaml = guarded_maps(20);
+  yaml.replace(yaml.find("spec:\n  selector: {matchLabels"), 5, "spec:\n  replicas: 2");
+  scale(seconds(35), 1);
+  Ending ending = apply(yaml);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_EQ(seen_.size(), 20u) << events();
+  EXPECT_LT(ending.took, seconds(45)) << events();
+}
+
+// A Service that leads out of the cluster has no endpoints at all.
+TEST_F(EndpointsTest, WhoAnswersWithoutEndpointsNeedsNone) {
+  std::string yaml = guarded_maps(3);
+  yaml.replace(yaml.find("metadata: {name: webhook, namespace: operator}\nspec:\n  selector: {app: operator}\n"), 81,
+               "metadata:\n  name: webhook\n  namespace: operator\n"
+               "  annotations: {sandbox.fairlead.dev/backend: '127.0.0.1:8443'}\nspec:\n");
+  Ending ending = apply(yaml);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  auto is_ours = [](const std::string& name) { return name.starts_with("map-"); };
+  EXPECT_EQ(std::ranges::count_if(seen_, is_ours), 3);
+  EXPECT_LT(ending.requests, 60u);
+}
+
+TEST_F(EndpointsTest, WithNoneLeftObjectsWait) {
+  Options options;
+  options.timeout = seconds(90);
+  scale(seconds(35), 0);
+  Ending ending = apply(guarded_maps(1), options);
+  EXPECT_EQ(ending.how, Ending::How::timed_out) << events();
+  EXPECT_TRUE(seen_.empty());
+  EXPECT_EQ(reports(ending),
+            "error: ConfigMap default/map-0 was not accepted within 1m30s\n"
+            "  because   webhook v.maps.example.com (ValidatingWebhookConfiguration maps) holds it\n"
+            "  because   webhook v.maps.example.com cannot be called: nothing listens behind service "
+            "operator/webhook:443 (dial tcp 10.96.13.169:443: connect: connection refused)\n"
+            "  because   Internal error occurred: failed calling webhook \"v.maps.example.com\": failed to call "
+            "webhook: Post \"https://webhook.operator.svc:443?timeout=1s\": dial tcp 10.96.13.169:443: connect: "
+            "connection refused\n"
+            "  because   service operator/webhook has no endpoints\n"
+            "  because   no pod has the labels that it selects: app=operator\n"
+            "  from      bundle.yaml:45\n"
+            "  next      kubectl -n operator describe service webhook\n");
+}
+
+}  // namespace
+}  // namespace fairlead::rollout

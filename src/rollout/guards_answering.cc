@@ -1,0 +1,138 @@
+// The upper rungs of the ladder: whether those who stand behind a guard answer, all of them, and still.
+#include <algorithm>
+
+#include "rollout/guards.h"
+
+namespace fairlead::rollout {
+
+using graph::Guard;
+using journal::What;
+using readiness::Proof;
+using readiness::Rung;
+
+Task<Result<Proof>> Guards::mirror(uint32_t guard) {
+  while (true) {
+    std::optional<readiness::Target> target = target_of(run_.graph.guards()[guard]);
+    if (!target) co_return fail(ErrorKind::internal, "nobody to ask");
+    kube::Outcome<Proof> proof = co_await prover_.mirror(*std::move(target), line_);
+    if (proof) {
+      if (line_ == 0 && proof->proved) line_ = proof->connection;
+      take(guard, *proof);
+      co_return *std::move(proof);
+    }
+    if (proof.error().error().kind() == ErrorKind::cancelled) co_return fail(proof.error().error());
+    lost(line_);
+    CO_TRY(co_await sleep_for(run_.loop, kBetweenTries));
+  }
+}
+
+std::string Guards::port_name(const Guard& guard) const {
+  if (const Json* service = run_.service(guard.service->ns, guard.service->name))
+    for (const Json& port : (*service)["spec"]["ports"].items())
+      if (port["port"].int_or(0) == guard.service->port) return std::string(port["name"].string_or(""));
+  return {};
+}
+
+std::set<std::string> Guards::ready_addresses(const Guard& guard) const {
+  std::set<std::string> addresses;
+  if (!guard.service) return addresses;
+  for (const readiness::Endpoint& one :
+       evidence_.ready_endpoints(guard.service->ns, guard.service->name, port_name(guard)))
+    addresses.insert(fmt::format("{} {}", one.address, one.port));
+  return addresses;
+}
+
+bool Guards::still_answers(uint32_t guard) const {
+  const Guard& it = run_.graph.guards()[guard];
+  const std::optional<std::set<std::string>>& answering = states_[guard].answering;
+  if (!answering || !it.service || !evidence_.endpoints(it.service->ns, it.service->name)) return true;
+  std::set<std::string> ready = ready_addresses(it);
+  return ready.empty() ? !states_[guard].has_endpoints : std::ranges::includes(*answering, ready);
+}
+
+// One for all objects that wait.
+Task<Result<void>> Guards::await_answer_again(uint32_t guard) {
+  State& state = states_[guard];
+  while (!still_answers(guard)) {
+    if (state.asking) {
+      CO_TRY(co_await proved_.wait());
+      continue;
+    }
+    state.asking = true;
+    Result<void> answered = co_await await_answer(guard);
+    state.asking = false;
+    proved_.notify_all();
+    CO_TRY(answered);
+  }
+  co_return Result<void>();
+}
+
+// A Service sends each call to one of its endpoints: that one of them answers says nothing about the others.
+Task<Result<bool>> Guards::every_endpoint_listens(uint32_t guard, const std::set<std::string>& before) {
+  const Guard& it = run_.graph.guards()[guard];
+  if (!it.service) co_return true;
+  auto endpoints = evidence_.ready_endpoints(it.service->ns, it.service->name, port_name(it));
+  std::optional<readiness::Target> target = target_of(it);
+  bool was_that_one = endpoints.size() < 2 && ready_addresses(it) == before;
+  if (endpoints.empty() || was_that_one || !target) co_return true;
+  kube::Outcome<Proof> proof = co_await prover_.mirror_endpoints(*std::move(target), std::move(endpoints), line_);
+  if (!proof && proof.error().error().kind() == ErrorKind::cancelled) co_return fail(proof.error().error());
+  if (proof && proof->fault) take(guard, *proof);
+  co_return proof && (proof->reached(Rung::reachable) || proof->hopeless);
+}
+
+Task<Result<void>> Guards::await_answer(uint32_t guard) {
+  const Guard& it = run_.graph.guards()[guard];
+  State& state = states_[guard];
+  Gate::Place place;
+  held_at(guard);
+  while (true) {
+    std::set<std::string> before = ready_addresses(it);
+    CO_TRY_ASSIGN(Proof proof, co_await mirror(guard));
+    if (!proof.proved && proof.hopeless) {
+      // Nothing but what the cluster shows: an endpoint that is ready.
+      auto count = it.service ? evidence_.endpoints(it.service->ns, it.service->name) : std::nullopt;
+      if (!count || count->ready > 0) {
+        run_.note(What::warning, fmt::format("{} is not proved to answer: {}", it.text(), proof.why_not));
+        state.answering.reset();
+        break;
+      }
+    } else if (proof.reached(Rung::answering)) {
+      std::set<std::string> asked = ready_addresses(it);
+      CO_TRY_ASSIGN(bool all, co_await every_endpoint_listens(guard, before));
+      bool as_created = is_webhook(it) && state.came == Came::created;
+      bool same = state.came == Came::before || !live_configuration(it) ||
+                  (as_created ? !changed_since_created(it) : state.form == live_form(it));
+      if (all) {
+        state.has_endpoints = !asked.empty();
+        state.answering = std::move(asked);
+      }
+      if (all && same) break;
+      if (all) {
+        // Somebody, an injector as a rule, has changed it since: an API server may still go by the form before.
+        if (is_webhook(it)) state.came = Came::updated;
+        state.proved_over = 0;
+        CO_TRY(co_await prove_effect(guard));
+        continue;
+      }
+    }
+    bool is_unreachable = proof.fault && is_about_service(*proof.fault);
+    CO_TRY(co_await place.wait(gates_.at(is_unreachable ? gate_for(*proof.fault) : gate_name(it))));
+  }
+  place.passed();
+  co_return Result<void>();
+}
+
+void Guards::warn_of_skipping(uint32_t guard, const Proof& proof) {
+  const Guard& it = run_.graph.guards()[guard];
+  std::string why = proof.fault ? proof.fault->explanation : proof.why_not;
+  for (uint32_t node = 0; node < run_.records.size(); ++node)
+    for (const graph::Meeting& meeting : run_.graph.guards_of(node)) {
+      if (meeting.guard != guard || meeting.by_pods || run_.unchanged[node]) continue;
+      std::string text = fmt::format("{} does not answer and ignores failures: it is skipped: {}", it.text(), why);
+      run_.records[node].warnings.push_back(text);
+      run_.tell(What::warning, node, "skipped", std::move(text));
+    }
+}
+
+}  // namespace fairlead::rollout

@@ -1,0 +1,101 @@
+// How many requests it takes to wait for a webhook that does not come: few, however many objects it holds, and however
+// many webhooks are called through its Service.
+#include "base/base64.h"
+#include "rollout/rollout_testing.h"
+
+namespace fairlead::rollout {
+namespace {
+
+constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+constexpr size_t kFoundation = 6;  // objects beside the widgets
+constexpr size_t kKinds = 6;
+
+// Its pod is Ready and does not listen within the hour: nothing in the cluster shows that it cannot work.
+std::string operator_and_widgets(std::string_view failure_policy, size_t hooks, size_t widgets) {
+  std::string text = R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: operator}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: team}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: widgets}
+webhooks:
+)";
+  for (size_t i = 0; i < hooks; ++i)
+    text += fmt::format(R"(
+- name: v{}.widgets.example.com
+  clientConfig: {{caBundle: {}, service: {{name: webhook, namespace: operator, path: /validate}}}}
+  rules: [{{apiGroups: [example.com], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [widgets]}}]
+  objectSelector: {{matchLabels: {{hook: v{}}}}}
+  failurePolicy: {}
+  sideEffects: None
+  admissionReviewVersions: [v1]
+)",
+                        i, to_base64(kCertificate), i, failure_policy);
+  text += R"(
+---
+apiVersion: v1
+kind: Service
+metadata: {name: webhook, namespace: operator}
+spec:
+  selector: {app: operator}
+  ports: [{port: 443, targetPort: 8443}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: operator, namespace: operator}
+spec:
+  selector: {matchLabels: {app: operator}}
+  template:
+    metadata:
+      labels: {app: operator}
+      annotations: {sandbox.fairlead.dev/listens-after: 1h}
+    spec:
+      containers: [{name: operator, image: operator:1, ports: [{containerPort: 8443}]}]
+)";
+  for (size_t i = 0; i < widgets; ++i)
+    text += fmt::format(
+        "---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {{name: w-{}, namespace: team, labels: {{hook: "
+        "v{}}}}}\n",
+        i, i % hooks);
+  return text;
+}
+
+struct LongWait : RolloutTest, testing::WithParamInterface<std::tuple<std::string_view, size_t, size_t>> {};
+INSTANTIATE_TEST_SUITE_P(Guards, LongWait,
+                         testing::Combine(testing::Values("Fail", "Ignore"), testing::Values(1, 4),
+                                          testing::Values(4, 100)));
+
+TEST_P(LongWait, TenMinutesAreFewRequestsHoweverManyObjectsAndHooksWait) {
+  auto [failure_policy, hooks, widgets] = GetParam();
+  serve("operator/webhook", std::string(kCertificate));
+  Options options;
+  options.timeout = std::chrono::minutes(10);
+  for (std::string_view kind : {"Widget", "ValidatingWebhookConfiguration"})
+    options.timeout_for.emplace(kind, std::chrono::hours(1));
+  Ending ending = apply(operator_and_widgets(failure_policy, hooks, widgets), options);
+  EXPECT_EQ(ending.how, Ending::How::timed_out) << reports(ending);
+  EXPECT_GE(ending.took, std::chrono::minutes(10));
+  // With Fail each widget is sent once, and then one for all of them; with Ignore none is, the shadow asks for them.
+  size_t sent = kFoundation + (failure_policy == "Fail" ? widgets : 0);
+  size_t without_waiting = sent + 3 * kKinds + 30;
+  EXPECT_LE(ending.requests, without_waiting + 200);
+  EXPECT_TRUE(seen_.empty());
+}
+
+}  // namespace
+}  // namespace fairlead::rollout

@@ -1,0 +1,76 @@
+// What left the manifests goes, and nothing of the bundle with it.
+#include "rollout/rollout_testing.h"
+
+namespace fairlead::rollout {
+namespace {
+
+Options pruning() {
+  Options options;
+  options.name = "shop";
+  options.prune = true;
+  return options;
+}
+
+constexpr std::string_view kDefinition = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+---
+)";
+constexpr std::string_view kNamespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n---\n";
+constexpr std::string_view kWidget =
+    "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: team}\n---\n";
+constexpr std::string_view kMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other}\n---\n";
+constexpr std::string_view kOther = "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n---\n";
+
+TEST_F(RolloutTest, WhatObjectsOfTheBundleAreInIsNotPruned) {
+  std::string all = fmt::format("{}{}{}{}{}", kDefinition, kNamespace, kWidget, kMap, kOther);
+  EXPECT_EQ(apply(all, pruning()).how, Ending::How::done) << events();
+  Ending ending = apply(kWidget, pruning());
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_EQ(states(ending), "Widget team/w unchanged\nConfigMap other/a removed\nNamespace other removed\n");
+  std::vector<std::string> told;
+  for (const journal::Event& event : events_)
+    if (event.what == journal::What::warning) told.push_back(event.key.text() + ": " + event.text);
+  EXPECT_EQ(told, (std::vector<std::string>{
+                      "Namespace team: it is no part of the bundle any more, and stays: Widget team/w would go with it",
+                      "CustomResourceDefinition widgets.example.com: it is no part of the bundle any more, and stays: "
+                      "Widget team/w would go with it"}));
+  EXPECT_FALSE(get("/apis/example.com/v1/namespaces/team/widgets/w").is_null());
+  // They are pruned once nothing of the bundle is in them.
+  EXPECT_EQ(states(apply(fmt::format("{}{}", kOther, kMap), pruning())),
+            "Namespace other created\nConfigMap other/a created\nNamespace team removed\n"
+            "CustomResourceDefinition widgets.example.com removed\nWidget team/w removed\n")
+      << events();
+}
+
+TEST_F(RolloutTest, TheHomeThatWasMadeForABundleIsNotPruned) {
+  Options options = pruning();
+  options.default_namespace = "shop";
+  options.create_namespace = true;
+  std::string a = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+  EXPECT_EQ(apply(a, options).how, Ending::How::done);
+  options.create_namespace = false;
+  EXPECT_EQ(states(apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n", options)),
+            "ConfigMap shop/b created\nConfigMap shop/a removed\n")
+      << events();
+  EXPECT_FALSE(get("/api/v1/namespaces/shop/configmaps/b").is_null());
+}
+
+TEST_F(RolloutTest, ADryRunTellsWhatWouldBePruned) {
+  std::string b = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n";
+  std::string a = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+  EXPECT_EQ(apply(a + b, pruning()).how, Ending::How::done);
+  Options options = pruning();
+  options.dry_run = true;
+  EXPECT_EQ(states(apply(a, options)), "ConfigMap default/a unchanged\nConfigMap default/b removed\n");
+  EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/b").is_null());
+}
+
+}  // namespace
+}  // namespace fairlead::rollout
