@@ -66,10 +66,13 @@ Task<bool> ask(Loop& loop, std::string text) {
   std::fprintf(stderr, "%s\nGo on? [y/N] ", text.c_str());
   std::fflush(stderr);
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  while (::poll(&input, 1, 0) == 0)
-    if (!co_await sleep_for(loop, kAnswerPoll)) co_return false;
   char answer[64] = "";
-  ssize_t length = ::read(STDIN_FILENO, answer, sizeof answer - 1);
+  ssize_t length = 0;
+  bool is_asked = true;
+  while (is_asked && ::poll(&input, 1, 0) == 0) is_asked = (co_await sleep_for(loop, kAnswerPoll)).has_value();
+  if (is_asked) length = ::read(STDIN_FILENO, answer, sizeof answer - 1);
+  // Nobody has ended the line.
+  if (length <= 0) std::fputc('\n', stderr);
   co_return length > 0 && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
@@ -90,7 +93,10 @@ Result<removal::Options> options_of(const DeleteFlags& flags) {
 
 Task<int> take_out(RealLoop& loop, const Globals& globals, const DeleteFlags& flags, CancelSource& stop) {
   Result<removal::Options> options = options_of(flags);
-  if (!options) co_return report(options.error());
+  if (!options) {
+    report(options.error());
+    co_return kUsage;
+  }
   if (int(!flags.sources.empty()) + int(!flags.name.empty()) + int(!flags.objects.empty()) != 1) {
     report(
         Error(ErrorKind::invalid, "one of -f, --name and KIND/NAME says what is to go").next("fairlead delete --help"));

@@ -4,38 +4,19 @@
 #include "removal/causes.h"
 #include "removal/losses.h"
 #include "removal/refusal.h"
+#include "removal/sending.h"
 #include "removal/vigil.h"
 
 namespace fairlead::removal {
 namespace {
 
 using journal::What;
-using kube::FaultKind;
 using State = ObjectEnding::State;
 
-constexpr Duration kFirstPause = std::chrono::milliseconds(200);
-constexpr Duration kLongestPause = std::chrono::seconds(10);
 constexpr Duration kInterruptionCheck = std::chrono::seconds(1);
-// Somewhat more than the client has in flight at once. Any further ones would still go out after the run was stopped.
-constexpr size_t kUnderWay = 96;
 constexpr size_t kNamedKinds = 6;
 
 const Json kNothing;
-
-std::string_view propagation_of(Cascade cascade) {
-  switch (cascade) {
-    case Cascade::background: return "Background";
-    case Cascade::foreground: return "Foreground";
-    case Cascade::orphan: return "Orphan";
-  }
-  return "";
-}
-
-// The API server's word that this very object was removed at once; what lingers is answered with the object.
-bool says_gone(const Json& answer, std::string_view uid) {
-  return answer["kind"].string_or("") == "Status" && answer["status"].string_or("") == "Success" &&
-         answer["details"]["uid"].string_or("") == uid;
-}
 
 class Engine {
  public:
@@ -46,7 +27,7 @@ class Engine {
         work_(loop_, nullptr),
         tracker_(run, watching_),
         vigil_(run, tracker_),
-        freed_(loop_) {}
+        sender_(run, vigil_, work_) {}
 
   Task<Ending> run(CancelSource* stop) {
     CancelHook hook;
@@ -121,7 +102,7 @@ class Engine {
       co_await beside.join();
       if (run_.out_of_time) fail_the_rest();
       ending = ending_of();
-      if (!wanted) ending.how = Ending::How::declined;
+      if (!wanted && !run_.stopping) ending.how = Ending::How::declined;
     } else {
       co_await beside.join();
       ending = ending_of();
@@ -208,20 +189,16 @@ class Engine {
       } else if (record.implied) {
         continue;
       } else if (auto refusal = refusal_of(key, record.last, run_.options.part_of, run_.options.force)) {
-        refuse(i, *std::move(refusal));
+        run_.refuse(i, *std::move(refusal));
       }
     }
     for (const Loss& loss : losses)
       if (!loss.guarded.empty())
-        refuse(loss.container,
-               Error(ErrorKind::denied, fmt::format("{} is not removed", run_.key(loss.container).text()))
-                   .because(fmt::format("{} would go with it, and has the annotation fairlead.dev/delete: protected",
-                                        loss.guarded)));
-  }
-
-  void refuse(uint32_t i, Error error) {
-    if (const std::string& where = run_.targets[i].source; !where.empty()) error = std::move(error).at(where);
-    run_.failed(i, State::refused, std::move(error));
+        run_.refuse(
+            loss.container,
+            Error(ErrorKind::denied, fmt::format("{} is not removed", run_.key(loss.container).text()))
+                .because(fmt::format("{} would go with it, and has the annotation fairlead.dev/delete: protected",
+                                     loss.guarded)));
   }
 
   // Tells what else will go, and asks.
@@ -255,116 +232,14 @@ class Engine {
 
   Task<void> roll() {
     while (run_.plan->unsettled() > 0 && !run_.stopping && !run_.out_of_time) {
-      for (uint32_t i : run_.plan->take_startable())
-        if (!run_.plan->is_settled(i)) work_.spawn(remove(i));
-      if (run_.plan->unsettled() == 0) break;
-      (void)co_await run_.changed.wait_uncancelled();
+      if (std::vector<uint32_t> next = run_.plan->take_startable(); !next.empty()) sender_.send(std::move(next));
+      else (void)co_await run_.changed.wait_uncancelled();
     }
-  }
-
-  Task<void> remove(uint32_t i) {
-    Record& record = run_.records[i];
-    if (run_.plan->is_settled(i)) co_return;
-    if (run_.options.dry_run == DryRun::client) {
-      would_go(i);
-      co_return;
-    }
-    if (run_.options.dry_run == DryRun::none) {
-      Duration limit = run_.patience_for(run_.key(i));
-      record.moved_at = loop_.now();
-      if (limit > Duration::zero()) record.timer = loop_.call_after(limit, [this, i, limit] { time_out(i, limit); });
-    }
-    // A second DELETE says nothing new to what is on its way, unless it is to go in another way.
-    if (record.progress.terminating && run_.options.cascade == Cascade::background &&
-        run_.options.dry_run == DryRun::none) {
-      told(i, "on its way out already");
-      co_return;
-    }
-    Duration pause = kFirstPause;
-    while (!run_.plan->is_settled(i) && co_await take_turn().governed_by(&run_.waits)) {
-      kube::Outcome<kube::Reply> outcome =
-          co_await run_.client
-              .remove(*record.resource, run_.key(i).ns, run_.key(i).name,
-                      {.uid = record.uid,
-                       .propagation = std::string(propagation_of(run_.options.cascade)),
-                       .dry_run = run_.options.dry_run == DryRun::server})
-              .governed_by(&run_.requests);
-      --in_flight_;
-      freed_.notify_one();
-      if (run_.plan->is_settled(i) || !again(i, outcome)) co_return;
-      if (!co_await sleep_for(loop_, pause).governed_by(&run_.waits)) co_return;
-      pause = std::min(pause * 2, kLongestPause);
-    }
-  }
-
-  Task<Result<void>> take_turn() {
-    while (in_flight_ >= kUnderWay)
-      if (Result<void> woken = co_await freed_.wait(); !woken) co_return woken;
-    if (run_.waits.cancelled()) co_return fail(cancelled_error());
-    ++in_flight_;
-    co_return Result<void>();
-  }
-
-  // Takes in the answer to a DELETE; true if it is worth sending once more.
-  bool again(uint32_t i, const kube::Outcome<kube::Reply>& outcome) {
-    Record& record = run_.records[i];
-    if (outcome) {
-      record.fault.reset();
-      if (run_.options.dry_run == DryRun::server) would_go(i);
-      else if (says_gone(outcome->value, record.uid)) run_.gone(i);
-      else {
-        if (outcome->value["metadata"]["uid"].is_string()) run_.see(i, outcome->value);
-        if (!run_.plan->is_settled(i)) told(i, "");
-      }
-      return false;
-    }
-    const kube::Fault* fault = outcome.error().fault();
-    Error error = outcome.error().error();
-    if (fault && (fault->kind == FaultKind::not_found || fault->kind == FaultKind::not_served)) {
-      run_.gone(i);
-      return false;
-    }
-    if (fault && fault->kind == FaultKind::conflict &&
-        fault->message.find("UID in precondition") != std::string::npos) {
-      run_.gone(i, "another one has its name by now, and stays");
-      return false;
-    }
-    if (fault && fault->kind != FaultKind::conflict && fault->disposition == kube::Disposition::permanent) {
-      refuse(i, Error(ErrorKind::denied, fmt::format("{} could not be removed", run_.key(i).text())).because(error));
-      return false;
-    }
-    bool is_news = !record.fault || record.fault->message() != error.message();
-    record.fault = error;
-    if (is_news) run_.tell(What::error, i, "not removed", "its removal was not accepted, and is tried again", error);
-    return true;
-  }
-
-  void would_go(uint32_t i) {
-    run_.settle(i, State::would_go);
-    run_.tell(What::note, i, "would go", "would be removed");
-    run_.plan->gone(i);
-    run_.changed.notify_all();
-  }
-
-  void told(uint32_t i, std::string text) {
-    Record& record = run_.records[i];
-    record.told = true;
-    record.moved_at = loop_.now();
-    run_.tell(What::progress, i, "leaving", std::move(text));
-    if (run_.options.wait || run_.plan->is_awaited(i)) return;
-    run_.settle(i, State::leaving);
-    run_.plan->gone(i);
-    run_.changed.notify_all();
-  }
-
-  void time_out(uint32_t i, Duration limit) {
-    bool is_known = !tracker_.interruption(i) && tracker_.is_known(i);
-    run_.failed(i, is_known ? State::remains : State::unknown, vigil_.still_there(i, limit));
   }
 
   void fail_the_rest() {
     for (uint32_t i = 0; i < run_.targets.size(); ++i)
-      if (run_.plan->state(i) == Plan::State::started) time_out(i, run_.options.timeout);
+      if (run_.plan->state(i) == Plan::State::started) vigil_.give_up(i, run_.options.timeout);
   }
 
   Ending ending_of() {
@@ -395,8 +270,7 @@ class Engine {
   Scope work_;
   Tracker tracker_;
   Vigil vigil_;
-  size_t in_flight_ = 0;
-  Signal freed_;
+  Sender sender_;
 };
 
 }  // namespace

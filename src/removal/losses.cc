@@ -14,6 +14,10 @@ constexpr size_t kNamed = 3;
 // Kinds that the cluster has besides its own: so many are looked at.
 constexpr size_t kCustomKinds = 15;
 constexpr size_t kFewNamespaces = 2;
+constexpr Duration kFirstPause = std::chrono::milliseconds(200);
+constexpr Duration kLongestPause = std::chrono::seconds(10);
+// A server that answers, and so often not with a list, will not give one: about a minute.
+constexpr int kAnswers = 12;
 
 constexpr std::pair<std::string_view, std::string_view> kOwnKinds[] = {{"", "ConfigMap"},
                                                                        {"", "PersistentVolumeClaim"},
@@ -69,10 +73,26 @@ struct Contents {
       incomplete = incomplete || !watched->synced();
       co_return;
     }
-    auto list = co_await run.client.list(resource, {.ns = ns, .metadata_only = true});
-    if (!list) incomplete = true;
-    else
-      for (const Json& object : list->items) take(resource, object);
+    // Taken for empty, a namespace would lose its operator before what that has to clean up.
+    Duration pause = kFirstPause;
+    for (int answers = 0; answers < kAnswers;) {
+      auto list = co_await run.client.list(resource, {.ns = ns, .metadata_only = true});
+      if (list) {
+        for (const Json& object : list->items) take(resource, object);
+        co_return;
+      }
+      const kube::Fault* fault = list.error().fault();
+      if (fault && fault->disposition == kube::Disposition::permanent) break;
+      if (fault) ++answers;
+      if (pause == kFirstPause && !run.waits.cancelled())
+        run.note(journal::What::error,
+                 fmt::format("{} cannot be listed at the moment: what goes with a namespace is not known yet",
+                             resource.name_with_group()),
+                 list.error().error());
+      if (!co_await sleep_for(run.loop, pause)) break;
+      pause = std::min(pause * 2, kLongestPause);
+    }
+    incomplete = true;
   }
 };
 

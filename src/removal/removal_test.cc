@@ -274,6 +274,23 @@ TEST_F(RemovalTest, WhatIsInANamespaceGoesBeforeItsOperatorDoes) {
   EXPECT_THAT(removed(), ElementsAre("Widget team/one", "Deployment team/widget-operator", "Namespace team"));
 }
 
+TEST_F(RemovalTest, WhatIsInANamespaceIsNotTakenForNothingWhileItCannotBeListed) {
+  std::string bundle =
+      "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" + deployment("widget-operator", "team");
+  put(bundle + "---\n" + std::string(kWidgets) + widget("one", "example.com/cleanup", "team"));
+  start_operator(seconds(1),
+                 [this] { return sandbox_.core().find("apps", "deployments", "team", "widget-operator") != nullptr; });
+  TimePoint back = loop_.now() + seconds(40);
+  flaky_.fails = [this, back](const http::Request& request) {
+    return loop_.now() < back && request.target.find("/team/widgets?") != std::string::npos;
+  };
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
+  EXPECT_THAT(removed(), ElementsAre("Widget team/one", "Deployment team/widget-operator", "Namespace team"));
+  EXPECT_THAT(events(), HasSubstr("\"widgets.example.com cannot be listed at the moment: what goes with a namespace is "
+                                  "not known yet\""));
+}
+
 TEST_F(RemovalTest, ABundleWithANameGoesWithItsInventory) {
   put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n");
   begin();
@@ -333,7 +350,7 @@ TEST_F(RemovalTest, ANamespaceIsFinalizedByForce) {
       config_map("held", "finalizers: [acme.dev/never]", "team"));
   Ending ending = remove_named({"namespace/team"}, {.timeout = minutes(2), .force_finalizers = true});
   EXPECT_EQ(ending.how, How::done) << events();
-  EXPECT_THAT(events(), HasSubstr("1 objects that are left in it"));
+  EXPECT_THAT(events(), HasSubstr("1 object that is left in it"));
 }
 
 TEST_F(RemovalTest, SayingNoLeavesEverything) {
@@ -342,6 +359,25 @@ TEST_F(RemovalTest, SayingNoLeavesEverything) {
   options.ask = [](std::string) -> Task<bool> { co_return false; };
   EXPECT_EQ(remove(config_map("a"), options).how, How::declined);
   EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/a").is_null());
+}
+
+TEST_F(RemovalTest, InterruptedAtTheQuestionIsNotSayingNo) {
+  put(config_map("a"));
+  CancelSource stop;
+  Options options;
+  options.ask = [&](std::string) -> Task<bool> {
+    stop.cancel();
+    co_return false;
+  };
+  Ending ending = remove(config_map("a"), options, &stop);
+  EXPECT_EQ(ending.how, How::interrupted);
+  EXPECT_EQ(states(ending), "ConfigMap default/a not begun\n");
+}
+
+TEST_F(RemovalTest, AKindAndItsNameGivenApartAreAMistake) {
+  Ending ending = remove_named({"configmap", "a"});
+  EXPECT_EQ(ending.how, How::failed);
+  EXPECT_EQ(reports(ending), "error: configmap is not KIND/NAME\n  next      fairlead delete configmap/a\n");
 }
 
 TEST_F(RemovalTest, DryRunsRemoveNothing) {

@@ -96,8 +96,9 @@ class RemovalTest : public testing::Test {
     manifest::Bundle bundle = bundle_of(yaml);
     kube::Discovery discovery(admin_);
     for (const object::Object& object : bundle.objects) {
-      (void)loop_.run(discovery.refresh());
-      auto resource = discovery.known().find(object.group(), object.version(), object.kind());
+      auto find = [&] { return discovery.known().find(object.group(), object.version(), object.kind()); };
+      if (!find()) (void)loop_.run(discovery.refresh());
+      auto resource = find();
       ASSERT_TRUE(resource) << object.key().text();
       auto made = loop_.run(admin_.create(*resource, object.ns(), object.value()));
       ASSERT_TRUE(made) << made.error().error().report();

@@ -99,6 +99,11 @@ void Run::failed(uint32_t i, State state, Error error) {
   changed.notify_all();
 }
 
+void Run::refuse(uint32_t i, Error error) {
+  if (const std::string& where = targets[i].source; !where.empty()) error = std::move(error).at(where);
+  failed(i, State::refused, std::move(error));
+}
+
 std::string rate_text(const Record& record, TimePoint now) {
   if (!record.first_remaining || !record.progress.remaining) return {};
   uint64_t left = *record.progress.remaining;

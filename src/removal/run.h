@@ -91,6 +91,8 @@ struct Run {
   void see(uint32_t i, const Json& object);
   void gone(uint32_t i, std::string how = {});
   void failed(uint32_t i, ObjectEnding::State state, Error error);
+  // It stays; with the place that it comes from.
+  void refuse(uint32_t i, Error error);
   // It is further than it was, by what others show.
   void moved(uint32_t i);
   // So much is left of what has to go before it.

@@ -174,6 +174,10 @@ Task<Ending> take_out_named(kube::Client& client, kube::Discovery& discovery, st
   if (auto end = co_await frame.reach()) co_return frame.close(*std::move(end));
   std::vector<Target> targets;
   std::vector<Error> errors;
+  // As some commands of kubectl take them.
+  if (names.size() > 1 && names[0].find('/') == std::string::npos)
+    co_return frame.close(failed_with({Error(ErrorKind::invalid, fmt::format("{} is not KIND/NAME", names[0]))
+                                           .next(fmt::format("fairlead delete {}/{}", names[0], names[1]))}));
   for (const std::string& text : names) {
     size_t slash = text.find('/');
     std::string kind = text.substr(0, slash);

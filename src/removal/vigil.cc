@@ -30,8 +30,8 @@ Task<void> Vigil::keep() {
       if (!record.told || run_.plan->is_settled(i) || tracker_.interruption(i)) continue;
       TimePoint now = run_.loop.now();
       if (now - record.moved_at < run_.options.stuck_after || now < record.tell_at) continue;
-      if (!record.stuck) co_await look_at(i);
-      if (!run_.plan->is_settled(i) && record.stuck) tell_stuck(i);
+      if (record.stuck) tell_stuck(i);
+      else co_await look_at(i);
     }
     if (run_.loop.now() < reminder) continue;
     reminder = run_.loop.now() + kReminder;
@@ -49,6 +49,7 @@ Task<void> Vigil::look_at(uint32_t target) {
   Record& record = run_.records[target];
   if (looks_ >= kLooks && !run_.options.force_finalizers) {
     record.stuck = Error(ErrorKind::timeout, "no progress");
+    tell_stuck(target);
     co_return;
   }
   ++looks_;
@@ -64,6 +65,7 @@ Task<void> Vigil::look_at(uint32_t target) {
   if (run_.plan->is_settled(target)) co_return;
   Explanation found = explain(*evidence);
   record.stuck = std::move(found.chain).under(ErrorKind::timeout, "no progress", "");
+  tell_stuck(target);
   if (!is_container(run_.key(target))) explain_alike(*evidence, target);
   if (run_.options.force_finalizers && record.forced < kForceAttempts) co_await force(target, *evidence, found.leaves);
 }
@@ -131,6 +133,12 @@ void Vigil::tell_waiting() {
       {.what = What::waiting, .text = std::move(text), .details = Json(Json::Object{{"waiting", uint64_t{count}}})});
 }
 
+void Vigil::give_up(uint32_t target, Duration within) {
+  bool is_known = !tracker_.interruption(target) && tracker_.is_known(target);
+  run_.failed(target, is_known ? ObjectEnding::State::remains : ObjectEnding::State::unknown,
+              still_there(target, within));
+}
+
 Error Vigil::still_there(uint32_t target, Duration within) const {
   const Record& record = run_.records[target];
   const object::Key& key = run_.key(target);
@@ -167,7 +175,8 @@ Task<void> Vigil::force(uint32_t target, const Evidence& evidence, const std::st
   for (const Json& one : finalizers.items()) names += fmt::format("{}{}", names.empty() ? "" : ", ", one.string_or(""));
   if (names.empty()) co_return;
   std::string orphans = leaves;
-  if (!evidence.remaining.empty()) orphans = fmt::format("{} objects that are left in it", evidence.remaining.size());
+  if (size_t left = evidence.remaining.size())
+    orphans = left == 1 ? "1 object that is left in it" : fmt::format("{} objects that are left in it", left);
   std::string question = fmt::format(
       "{} does not go by itself. Its finalizers ({}) would be removed by force, and what they stand for is "
       "not cleaned up{}{}.",

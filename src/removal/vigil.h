@@ -18,10 +18,12 @@ class Vigil {
   // Until it is cancelled.
   Task<void> keep();
 
-  // It was waited for that long: what is known about it.
-  Error still_there(uint32_t target, Duration within) const;
+  // It was waited for that long, and is not any more: with what is known about it.
+  void give_up(uint32_t target, Duration within);
 
  private:
+  Error still_there(uint32_t target, Duration within) const;
+  // Finds out why it does not go, tells it, and does something about it where that was asked for.
   Task<void> look_at(uint32_t target);
   void explain_alike(const Evidence& evidence, uint32_t first);
   void tell_stuck(uint32_t target);

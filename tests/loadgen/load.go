@@ -19,6 +19,7 @@ type load struct {
 	mode, fieldManager string
 	inFlight           int
 	limit              time.Duration
+	untilAccepted      bool
 }
 
 type result struct {
@@ -28,9 +29,12 @@ type result struct {
 	InFlight    int            `json:"in_flight"`
 	Connections int64          `json:"connections"`
 	Sent        int            `json:"n"`
+	Attempts    int64          `json:"attempts"`
 	Failed      int            `json:"failed"`
 	Seconds     float64        `json:"seconds"`
 	PerSecond   float64        `json:"per_s"`
+	GoneSeconds float64        `json:"gone_s,omitempty"`  // until the last of them was gone
+	GoneAt      float64        `json:"gone_at,omitempty"` // that moment, since 1970
 	P50         float64        `json:"p50_ms"`
 	P90         float64        `json:"p90_ms"`
 	P99         float64        `json:"p99_ms"`
@@ -47,6 +51,8 @@ type answer struct {
 	code         string
 	problem      string
 }
+
+func (a answer) succeeded() bool { return a.problem == "" && a.code != "error" }
 
 // prepare makes all requests, so that none of that work falls into the time measured.
 func (l load) prepare(to *client, server string, items []item) ([]*http.Request, error) {
@@ -121,6 +127,20 @@ func (c *client) do(request *http.Request) answer {
 	return answer{since(began), fmt.Sprint(response.StatusCode), problem.String()}
 }
 
+// insist sends a request without pause until it is taken, or until the time is over.
+func (l load) insist(to *client, request *http.Request, began time.Time) (last answer, attempts int64) {
+	for {
+		last = to.do(request)
+		attempts++
+		if !l.untilAccepted || last.succeeded() || (l.limit != 0 && time.Since(began) >= l.limit) {
+			return last, attempts
+		}
+		if request.GetBody != nil {
+			request.Body, _ = request.GetBody()
+		}
+	}
+}
+
 func (l load) send(to *client, server string, items []item) (*result, error) {
 	requests, err := l.prepare(to, server, items)
 	if err != nil {
@@ -131,7 +151,7 @@ func (l load) send(to *client, server string, items []item) (*result, error) {
 		return nil, err
 	}
 	answers := make([]answer, len(requests))
-	var next atomic.Int64
+	var next, attempts atomic.Int64
 	var workers sync.WaitGroup
 	cpuBefore, _ := usage()
 	began := time.Now()
@@ -144,7 +164,9 @@ func (l load) send(to *client, server string, items []item) (*result, error) {
 				if i >= len(requests) {
 					return
 				}
-				answers[i] = to.do(requests[i])
+				last, tried := l.insist(to, requests[i], began)
+				answers[i] = last
+				attempts.Add(tried)
 			}
 		}()
 	}
@@ -153,7 +175,7 @@ func (l load) send(to *client, server string, items []item) (*result, error) {
 	cpuAfter, maxRSS := usage()
 	sent := min(int(next.Load()), len(requests))
 	done := &result{Mode: l.mode, Protocol: protocol, InFlight: l.inFlight, Connections: to.connections.Load(), Sent: sent,
-		Seconds: rounded(seconds), PerSecond: rounded(float64(sent) / seconds), Codes: map[string]int{},
+		Attempts: attempts.Load(), Seconds: rounded(seconds), PerSecond: rounded(float64(sent) / seconds), Codes: map[string]int{},
 		CPUSeconds: rounded(cpuAfter - cpuBefore), MaxRSS: maxRSS}
 	done.summarize(answers[:sent])
 	return done, nil
@@ -164,7 +186,7 @@ func (r *result) summarize(answers []answer) {
 	for _, one := range answers {
 		times = append(times, one.milliseconds)
 		r.Codes[one.code]++
-		if one.problem != "" || one.code == "error" {
+		if !one.succeeded() {
 			r.Failed++
 			if r.FirstError == "" {
 				r.FirstError = one.problem

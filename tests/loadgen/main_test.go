@@ -111,3 +111,63 @@ func TestEveryObjectIsSentOnceAsItIs(t *testing.T) {
 		}
 	}
 }
+
+func TestEachIsSentUntilItIsTaken(t *testing.T) {
+	var guard sync.Mutex
+	asked := map[string]int{}
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		guard.Lock()
+		defer guard.Unlock()
+		if asked[r.URL.Path]++; asked[r.URL.Path] < 3 && r.URL.Path != "/version" {
+			http.Error(w, "not yet", http.StatusInternalServerError)
+		} else if r.URL.Path != "/version" && len(body) == 0 {
+			http.Error(w, "nothing was sent", http.StatusBadRequest)
+		}
+	}))
+	defer server.Close()
+	to := target{server: server.URL, ca: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})}
+	client, err := to.connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := load{mode: "apply", inFlight: 2, untilAccepted: true}.send(client, to.server, made(4, "load", "1"))
+	if err != nil || done.Failed != 0 || done.Sent != 4 || done.Attempts != 12 {
+		t.Errorf("%+v %v", done, err)
+	}
+}
+
+func TestTheLastDepartureIsAwaited(t *testing.T) {
+	objects := []string{"ADDED a", "ADDED b", "DELETED other", "DELETED a", "MODIFIED b", "DELETED b", "ADDED a"}
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, one := range objects {
+			kind, name, _ := strings.Cut(one, " ")
+			fmt.Fprintf(w, `{"type":%q,"object":{"metadata":{"name":%q}}}`+"\n", kind, name)
+		}
+	}))
+	defer server.Close()
+	to := target{server: server.URL, ca: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})}
+	client, err := to.connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := []item{{Path: "/api/v1/namespaces/a"}, {Path: "/api/v1/namespaces/b"}, {Path: "/api/v1/namespaces/a/pods/p"}}
+	leaving, err := client.follow(to.server, "/api/v1/namespaces", items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, err := leaving.wait(0); err != nil || at.IsZero() {
+		t.Error(at, err)
+	}
+	objects = objects[:3]
+	if leaving, err = client.follow(to.server, "/api/v1/namespaces", items); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := leaving.wait(0); err == nil || err.Error() != "2 objects were still there when the watch ended: EOF" {
+		t.Error(err)
+	}
+	if _, err := client.follow(to.server, "/api/v1/nodes", items); err == nil ||
+		err.Error() != "none of the objects is in /api/v1/nodes" {
+		t.Error(err)
+	}
+}

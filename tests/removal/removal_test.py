@@ -2,12 +2,17 @@
 import json
 import os
 import pathlib
+import pty
+import re
 import signal
 import subprocess
 import tempfile
 import threading
 import time
 import unittest
+
+import estate
+from estate import Estate, Webhook, deployment, named
 
 FAIRLEAD = os.environ["FAIRLEAD"]
 KUBECTL = str(pathlib.Path(os.environ["FAIRLEAD_CLUSTER_BIN"]) / "kubectl")
@@ -30,30 +35,15 @@ def documents(*objects):
     return "\n---\n".join(json.dumps(one) for one in objects)
 
 
-def named(api_version, kind, name, namespace="", **more):
-    metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **more.pop("metadata", {})}
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
-
-
 def definition(group):
-    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    return named("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"widgets.{group}", spec={
-        "group": group, "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets", "singular": "widget"},
-        "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]})
-
-
-def deployment(name, namespace):
-    labels = {"app": name}
-    return named("apps/v1", "Deployment", name, namespace, spec={
-        "replicas": 1, "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "x", "image": "x"}]}}})
+    return estate.definition(group, "Widget", "widgets")
 
 
 class Operator:
-    """Takes the finalizers off widgets that are on their way out, for as long as its Deployment is there."""
+    """Takes the finalizers off resources that are on their way out, for as long as its Deployment is there."""
 
-    def __init__(self, group, namespace, deployment_name, pause=0.05):
-        self.resource = f"widgets.{group}"
+    def __init__(self, resources, namespace, deployment_name, pause=0.05):
+        self.resources = resources
         self.namespace, self.name, self.pause = namespace, deployment_name, pause
         self.stopped = threading.Event()
         self.thread = threading.Thread(target=self.work)
@@ -66,15 +56,30 @@ class Operator:
         self.stopped.set()
         self.thread.join()
 
+    def is_alive(self):
+        return run(KUBECTL, "-n", self.namespace, "get", "deployment", self.name).returncode == 0
+
     def work(self):
         while not self.stopped.wait(self.pause):
-            if run(KUBECTL, "-n", self.namespace, "get", "deployment", self.name).returncode != 0:
-                continue
-            found = run(KUBECTL, "get", self.resource, "-A", "-o", "json")
-            for widget in json.loads(found.stdout)["items"] if found.returncode == 0 else []:
-                if "deletionTimestamp" in widget["metadata"] and widget["metadata"].get("finalizers"):
-                    run(KUBECTL, "-n", widget["metadata"]["namespace"], "patch", self.resource, widget["metadata"]["name"],
-                        "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+            # First those, then whether it is alive: what was told to go after its Deployment went is not cleaned up.
+            leaving = [one for one in with_finalizers(*self.resources) if "deletionTimestamp" in one["metadata"]]
+            if leaving and self.is_alive():
+                take_finalizers(leaving)
+
+
+def with_finalizers(*resources):
+    for resource in resources:
+        found = run(KUBECTL, "get", resource, "-A", "-o", "json")
+        for one in json.loads(found.stdout)["items"] if found.returncode == 0 else []:
+            if one["metadata"].get("finalizers"):
+                yield one
+
+
+def take_finalizers(objects):
+    for one in objects:
+        group = one["apiVersion"].split("/")[0]
+        run(KUBECTL, "-n", one["metadata"]["namespace"], "patch", f"{one['kind']}.{group}", one["metadata"]["name"],
+            "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
 
 
 class Removal(unittest.TestCase):
@@ -82,7 +87,7 @@ class Removal(unittest.TestCase):
 
     def setUp(self):
         self.name = f"{self.id().rsplit('.')[-1].removeprefix('test_').replace('_', '-')[:40]}-{os.getpid()}"
-        self.group = f"{self.name[:30]}.acme.dev"
+        self.group = f"{self.name[:30].strip('-')}.acme.dev"
 
     def make_namespace(self):
         kubectl("create", "namespace", self.name)
@@ -104,13 +109,12 @@ class Removal(unittest.TestCase):
         return documents(*first, *operator, *widget)
 
     def take_away(self):
-        for widget in kubectl("-n", self.name, "get", f"widgets.{self.group}", "-o", "name", check=False).split():
-            run(KUBECTL, "-n", self.name, "patch", widget, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+        take_finalizers(with_finalizers(f"widgets.{self.group}"))
         run(KUBECTL, "delete", "crd", f"widgets.{self.group}", "namespace", self.name, "--wait=false")
 
     def test_operator_and_resources(self):
         bundle = self.operator_bundle()
-        with Operator(self.group, self.name, "acme-operator"):
+        with Operator([f"widgets.{self.group}"], self.name, "acme-operator"):
             result = fairlead("delete", "-f", "-", "--timeout", "60s", stdin=bundle)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         lines = [line for line in result.stdout.splitlines() if line.endswith(" gone")]
@@ -121,7 +125,7 @@ class Removal(unittest.TestCase):
 
     def test_kubectl_hangs_on_the_same(self):
         bundle = self.operator_bundle()
-        with Operator(self.group, self.name, "acme-operator"):
+        with Operator([f"widgets.{self.group}"], self.name, "acme-operator"):
             result = run(KUBECTL, "delete", "-f", "-", "--timeout=8s", stdin=bundle)
             self.assertNotEqual(result.returncode, 0, result.stdout)
             self.assertIn("timed out waiting for the condition", result.stderr)
@@ -134,6 +138,64 @@ class Removal(unittest.TestCase):
         forced = fairlead("delete", "-n", self.name, f"widget.{self.group}/w0", "--force-finalizers", "--timeout", "30s")
         self.assertEqual(forced.returncode, 0, forced.stdout + forced.stderr)
         self.assertIn(f"finalizers are removed by force: {FINALIZER}", forced.stderr)
+
+    def estate_bundle(self):
+        """A platform, rolled out."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.name = f"e{os.getpid()}-{self.name[:12].strip('-')}"
+        webhook = self.enterContext(Webhook(folder.name))
+        bundle = Estate(self.name, self.group, webhook)
+        objects = bundle.objects()
+        self.assertEqual(len(objects), estate.COUNT)
+        self.addCleanup(self.take_estate_away, bundle)
+        applied = fairlead("apply", "--no-wait", "-f", "-", stdin=documents(*objects))
+        self.assertEqual(applied.returncode, 0, applied.stderr)
+        claims = [f"pvc/claim-{number}" for number in range(8)]
+        kubectl("-n", bundle.namespaces["data"], "wait", "--for=jsonpath={.status.phase}=Bound", *claims)
+        return bundle, documents(*objects)
+
+    def take_estate_away(self, bundle):
+        run(KUBECTL, "delete", "validatingwebhookconfiguration", bundle.name)
+        take_finalizers(with_finalizers(*bundle.plurals))
+        run(KUBECTL, "delete", "--wait=false", "-f", "-", stdin=documents(*bundle.objects()))
+
+    def test_a_platform_of_74_objects(self):
+        bundle, text = self.estate_bundle()
+        with Operator(bundle.plurals, bundle.namespaces["flux"], "flux") as operator:
+            bundle.webhook.is_alive = operator.is_alive
+            result = fairlead("delete", "-f", "-", "--timeout", "100s", "-o", "jsonl", stdin=text)
+        self.assertEqual(result.returncode, 0, result.stdout[-3000:] + result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual(lines[-1]["gone"], estate.COUNT)
+        gone = [line["object"] for line in lines if line.get("event") == "removed"]
+        order = [(one["kind"], one["name"]) for one in gone]
+        first, last = {}, {}
+        for place, (kind, _) in enumerate(order):
+            first.setdefault(kind, place)
+            last[kind] = place
+        for kind, plural in estate.KINDS.items():
+            self.assertLess(last[kind], order.index(("CustomResourceDefinition", f"{plural}.{bundle.group}")), order)
+            self.assertLess(last[kind], first["ValidatingWebhookConfiguration"], order)
+        for kind in ("Deployment", "Service", "Namespace"):
+            self.assertLess(last["ValidatingWebhookConfiguration"], first[kind], order)
+        for namespace in bundle.namespaces.values():
+            self.assertFalse(self.there("namespace", namespace))
+        self.assertFalse(self.there("pv", f"{bundle.name}-0"))
+
+    def test_kubectl_hangs_on_the_platform(self):
+        bundle, text = self.estate_bundle()
+        with Operator(bundle.plurals, bundle.namespaces["flux"], "flux") as operator:
+            bundle.webhook.is_alive = operator.is_alive
+            # A little longer than it takes where nothing hangs.
+            hangs = run(KUBECTL, "delete", "-f", "-", "--timeout=40s", stdin=text)
+        self.assertNotEqual(hangs.returncode, 0, hangs.stdout)
+        self.assertIn("timed out waiting for the condition", hangs.stderr)
+        self.assertEqual(len(list(with_finalizers(*bundle.plurals))), 16, hangs.stderr)
+        # What it has left goes by force, and by nothing else: whoever would remove the finalizers is gone.
+        forced = fairlead("delete", "-f", "-", "--force-finalizers", "--timeout", "100s", stdin=text)
+        self.assertEqual(forced.returncode, 0, forced.stdout[-3000:] + forced.stderr)
+        self.assertIn(f"finalizers are removed by force: {estate.FINALIZER}", forced.stderr)
 
     def test_a_namespace_with_a_stuck_object(self):
         self.make_namespace()
@@ -212,7 +274,7 @@ class Removal(unittest.TestCase):
         whole = bundle + "\n---\n" + documents(one, keep)
         applied = fairlead("apply", "-n", self.name, "--no-wait", "--name", "shop", "-f", "-", stdin=whole)
         self.assertEqual(applied.returncode, 0, applied.stderr)
-        with Operator(self.group, self.name, "acme-operator"):
+        with Operator([f"widgets.{self.group}"], self.name, "acme-operator"):
             rest = documents(named("v1", "Namespace", self.name), keep)
             pruned = fairlead("apply", "-n", self.name, "--name", "shop", "--prune", "-f", "-", stdin=rest)
         self.assertEqual(pruned.returncode, 0, pruned.stdout + pruned.stderr)
@@ -233,9 +295,50 @@ class Removal(unittest.TestCase):
         self.assertIn("error: interrupted\n", process.stderr.read())
         process.stdout.close()
         process.stderr.close()
-        with Operator(self.group, self.name, "acme-operator"):
+        with Operator([f"widgets.{self.group}"], self.name, "acme-operator"):
             result = fairlead("delete", "-f", "-", "--timeout", "60s", stdin=bundle)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def at_a_terminal(self, answer, *arguments):
+        """What is on the terminal in the end, and the exit code, when the question is answered with these keys."""
+        child, terminal = pty.fork()
+        if child == 0:
+            os.execv(FAIRLEAD, [FAIRLEAD, "delete", *arguments])
+        shown, answered = b"", False
+        while True:
+            try:
+                piece = os.read(terminal, 4096)
+            except OSError:  # it has ended
+                break
+            shown += piece
+            if b"Go on? [y/N] " in shown and not answered:
+                os.write(terminal, answer)
+                answered = True
+        os.close(terminal)
+        _, status = os.waitpid(child, 0)
+        text = shown.decode().replace("\r", "")
+        return re.sub(r"in \d+\.\d+s, with \d+ requests", "in …", text), os.waitstatus_to_exitcode(status)
+
+    def test_a_terminal_is_asked(self):
+        self.make_namespace()
+        maps = [named("v1", "ConfigMap", f"cm-{number}", self.name) for number in range(2)]
+        kubectl("apply", "-f", "-", stdin=documents(*maps))
+        what = ("-n", self.name, "configmap/cm-0", "configmap/cm-1")
+        question = "2 objects will be removed (2 ConfigMap).\nGo on? [y/N] "
+        no = "2 not begun in …\nerror: nothing was removed: the answer was no\n"
+        self.assertEqual(self.at_a_terminal(b"n\n", *what), (question + "n\n" + no, 1))
+        self.assertEqual(self.at_a_terminal(b"\x04", *what), (question + "\n" + no, 1))
+        interrupted = "^C\n2 not begun in …\nerror: interrupted\n"
+        self.assertEqual(self.at_a_terminal(b"\x03", *what), (question + interrupted, 130))
+        shown, code = self.at_a_terminal(b"y\n", *what)
+        self.assertEqual(code, 0, shown)
+        self.assertEqual(sorted(shown.splitlines()), sorted([
+            "2 objects will be removed (2 ConfigMap).", "Go on? [y/N] y", f"ConfigMap {self.name}/cm-0 gone",
+            f"ConfigMap {self.name}/cm-1 gone", "2 gone in …"]))
+        # Whoever says so beforehand is not asked; and neither is a script.
+        kubectl("apply", "-f", "-", stdin=documents(*maps))
+        shown, code = self.at_a_terminal(b"", "--yes", *what)
+        self.assertEqual((code, "Go on?" in shown), (0, False), shown)
 
     def test_a_cluster_that_is_gone(self):
         with tempfile.TemporaryDirectory() as folder:

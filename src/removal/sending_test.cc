@@ -1,0 +1,76 @@
+#include <gmock/gmock.h>
+
+#include "removal/removal_testing.h"
+
+namespace fairlead::removal {
+namespace {
+
+using How = Ending::How;
+using testing::ElementsAre;
+
+std::string name_space(std::string_view name) {
+  return fmt::format("---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {}}}\n", name);
+}
+
+class SenderTest : public RemovalTest {
+ protected:
+  // The paths of the DELETEs that went out, in order.
+  std::vector<std::string> deletes() {
+    std::vector<std::string> all;
+    for (const std::string& target : sent_) all.push_back(target.substr(0, target.find('?')));
+    return all;
+  }
+  void listen(std::function<bool(const http::Request&)> fails = {}) {
+    flaky_.fails = [this, fails](const http::Request& request) {
+      if (request.method == "DELETE") sent_.push_back(request.target);
+      return fails && fails(request);
+    };
+  }
+  std::vector<std::string> sent_;
+};
+
+// A namespace's own controller rests for seconds first: each one that is empty is told at once.
+TEST_F(SenderTest, ANamespaceIsToldToGoWhileTheContentsOfOthersStillAre) {
+  std::string bundle = name_space("one") + name_space("two");
+  for (int i = 0; i < 300; ++i) bundle += config_map(fmt::format("c{}", i), "", i % 2 == 0 ? "one" : "two");
+  put(bundle);
+  listen();
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  std::vector<std::string> order = deletes();
+  ASSERT_EQ(order.size(), 302U);
+  auto place = [&](std::string_view path) { return std::ranges::find(order, path) - order.begin(); };
+  // The last of its own contents is the 150th.
+  EXPECT_EQ(place("/api/v1/namespaces/one/configmaps/c298"), 149);
+  EXPECT_GT(place("/api/v1/namespaces/one"), 149);
+  EXPECT_LT(place("/api/v1/namespaces/one"), place("/api/v1/namespaces/two/configmaps/c299"));
+  EXPECT_EQ(place("/api/v1/namespaces/two"), 301);
+}
+
+TEST_F(SenderTest, WhatIsNotTakenIsSentAgainAndHoldsUpNothingElse) {
+  put(config_map("a") + config_map("b"));
+  int refused = 0;
+  listen([&](const http::Request& request) {
+    return request.method == "DELETE" && request.target.find("/configmaps/a") != std::string::npos && ++refused <= 12;
+  });
+  Ending ending = remove(config_map("a") + config_map("b"));
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_THAT(removed(), ElementsAre("ConfigMap default/b", "ConfigMap default/a"));
+  // That is told once.
+  EXPECT_EQ(count_events(journal::What::error, "not removed"), 1U);
+}
+
+TEST_F(SenderTest, WhatIsOnItsWayAlreadyIsNotToldAgain) {
+  put(config_map("a", "finalizers: [acme.dev/never]"));
+  remove_named({"configmap/a"}, {.wait = false});
+  listen();
+  Ending ending = remove_named({"configmap/a"}, {.wait = false});
+  EXPECT_EQ(states(ending), "ConfigMap default/a leaving\n");
+  EXPECT_THAT(deletes(), ElementsAre());
+  // To go in another way it has to be told again.
+  remove_named({"configmap/a"}, {.cascade = Cascade::foreground, .wait = false});
+  EXPECT_THAT(deletes(), ElementsAre("/api/v1/namespaces/default/configmaps/a"));
+}
+
+}  // namespace
+}  // namespace fairlead::removal
