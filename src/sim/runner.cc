@@ -13,11 +13,15 @@ constexpr size_t kLinesAtEachEnd = 100;
 // Runs that are spent on making a failure shorter.
 constexpr int kMostAttempts = 2000;
 
+bool fails(const Run& run, const std::string& reason) {
+  return run.failure && run.failure->find(reason) != std::string::npos;
+}
+
 // Spares what can be spared: halves first, then ever smaller parts, down to single things.
 class Shortening {
  public:
-  Shortening(const Scenario& scenario, uint64_t seed, const Run& found)
-      : scenario_(scenario), seed_(seed), shortest_(found) {}
+  Shortening(const Scenario& scenario, uint64_t seed, const Run& found, const std::string& reason)
+      : scenario_(scenario), seed_(seed), reason_(reason), shortest_(found) {}
 
   Spared run() {
     for (size_t part = std::max<size_t>(1, shortest_.happenings.size() / 2); part > 0 && attempts_ < kMostAttempts;) {
@@ -39,7 +43,7 @@ class Shortening {
       for (size_t i = begin; i < end; ++i) more.insert(shortest_.happenings[i]);
       ++attempts_;
       Run run = run_once(scenario_, seed_, more);
-      if (run.failure && run.happenings.size() < shortest_.happenings.size()) {
+      if (fails(run, reason_) && run.happenings.size() < shortest_.happenings.size()) {
         spared_ = std::move(more);
         shortest_ = std::move(run);
         shorter = true;
@@ -51,6 +55,7 @@ class Shortening {
 
   const Scenario& scenario_;
   uint64_t seed_;
+  const std::string& reason_;
   Run shortest_;
   Spared spared_;
   int attempts_ = 0;
@@ -117,7 +122,8 @@ std::string report(const Found& found) {
   return text;
 }
 
-Tally run_seeds(const Scenario& scenario, uint64_t first, uint64_t count, const std::function<bool()>& go_on) {
+Tally run_seeds(const Scenario& scenario, uint64_t first, uint64_t count, const std::function<bool()>& go_on,
+                const std::string& reason) {
   Tally tally;
   for (uint64_t i = 0; i < count && go_on(); ++i) {
     uint64_t seed = first + i;
@@ -126,9 +132,9 @@ Tally run_seeds(const Scenario& scenario, uint64_t first, uint64_t count, const 
     tally.faults += run.faults;
     tally.requests += run.requests;
     if (!run.failure && i % kRunTwiceEvery == 0) check_repeatable(scenario, seed, run);
-    if (!run.failure) continue;
+    if (!fails(run, reason)) continue;
     Found found{.scenario = scenario.name, .seed = seed, .as_found = std::move(run), .shortest = {}, .spared = {}};
-    found.spared = Shortening(scenario, seed, found.as_found).run();
+    found.spared = Shortening(scenario, seed, found.as_found, reason).run();
     found.shortest = run_once(scenario, seed, found.spared, true);
     // Only a run that cannot be repeated fails no more.
     if (!found.shortest.failure) found.shortest = found.as_found;

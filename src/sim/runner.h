@@ -48,7 +48,9 @@ struct Tally {
   std::optional<Found> found;
 };
 // Ends early, too, when `go_on` says no. Every hundredth run is run twice, to see that nothing but the seed decides.
+// With a `reason`, only failures that have it in their words count: others are passed over.
 Tally run_seeds(
-    const Scenario& scenario, uint64_t first, uint64_t count, const std::function<bool()>& go_on = [] { return true; });
+    const Scenario& scenario, uint64_t first, uint64_t count, const std::function<bool()>& go_on = [] { return true; },
+    const std::string& reason = {});
 
 }  // namespace fairlead::sim

@@ -73,6 +73,18 @@ TEST(Runner, WithoutAFailureAllSeedsAreRun) {
   EXPECT_FALSE(tally.found);
 }
 
+TEST(Runner, AFailureForAnotherReasonThanTheOneLookedForIsPassedOver) {
+  Scenario scenario{.name = "two-ways", .play = [](World& world) -> Task<void> {
+                      world.fail(world.seed < 7 ? "one way to fail" : "another way to fail");
+                      co_return;
+                    }};
+  Tally tally = run_seeds(scenario, 1, 50, [] { return true; }, "another way");
+  EXPECT_EQ(tally.runs, 7u);
+  ASSERT_TRUE(tally.found);
+  EXPECT_EQ(tally.found->seed, 7u);
+  EXPECT_FALSE(run_seeds(scenario, 1, 50, [] { return true; }, "no way").found);
+}
+
 TEST(World, SpellsComeAndGoAndAreOverWhenItIsHealed) {
   Weather weather;
   World world(1, weather, {}, false);

@@ -1,8 +1,8 @@
 // Runs scenarios: so many seeds, or for so long, or one seed with its history.
 //
-//   sim_runs [NAME…] [--first SEED] [--count RUNS] [--seconds SECONDS] [--seed SEED] [--must-fail]
+//   sim_runs [NAME…] [--first SEED] [--count RUNS] [--seconds SECONDS] [--seed SEED] [--must-fail REASON]
 //
-// Without a name, all that have no bug put in. --must-fail: the bug has to be found.
+// Without a name, all that have no bug put in. --must-fail: the bug has to be found, by a failure with these words.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -38,8 +38,13 @@ std::vector<Scenario> sabotaged() {
           named("forgets-deletions", watch_scenario(forgets_deletions())),
           named("overwrites", counter_scenario(overwrites())),
           named("mixes-pages", list_scenario(mixes_pages())),
+          named("forgets-members", rollout_scenario(forgets_members())),
+          named("overlooks-claim", rollout_scenario(overlooks_claim())),
           named("forgets-connection", rollout_scenario(forgets_connection())),
-          named("believes-at-once", rollout_scenario(believes_at_once()))};
+          named("believes-at-once", rollout_scenario(believes_at_once())),
+          named("believes-deleted", removal_scenario(believes_deleted())),
+          named("assumes-gone", removal_scenario(assumes_gone())),
+          named("forgets-uids", removal_scenario(forgets_uids()))};
 }
 
 struct Arguments {
@@ -48,7 +53,7 @@ struct Arguments {
   uint64_t count = kUsualCount;
   std::optional<uint64_t> seconds;
   std::optional<uint64_t> seed;
-  bool must_fail = false;
+  std::string must_fail;
 };
 
 std::optional<uint64_t> number(std::string_view text) {
@@ -63,7 +68,8 @@ Result<Arguments> read(int count, char** words) {
   for (int i = 1; i < count; ++i) {
     std::string_view word = words[i];
     if (word == "--must-fail") {
-      arguments.must_fail = true;
+      if (i + 1 == count) return fail(ErrorKind::invalid, "--must-fail needs the words of the failure");
+      arguments.must_fail = words[++i];
       continue;
     }
     if (!word.starts_with("--")) {
@@ -120,11 +126,12 @@ bool run(const Scenario& scenario, const Arguments& arguments, uint64_t first,
   SteadyClock::time_point started = SteadyClock::now();
   std::clock_t cpu_before = std::clock();
   uint64_t count = time ? UINT64_MAX : arguments.count;
-  Tally tally = run_seeds(scenario, first, count, [&] { return !time || SteadyClock::now() - started < *time; });
+  auto go_on = [&] { return !time || SteadyClock::now() - started < *time; };
+  Tally tally = run_seeds(scenario, first, count, go_on, arguments.must_fail);
   print_rate(scenario, tally, first, double(std::clock() - cpu_before) / CLOCKS_PER_SEC);
   if (tally.found) fmt::print("{}", report(*tally.found));
-  if (!arguments.must_fail) return !tally.found;
-  if (!tally.found) fmt::print("{}: the bug was not found\n", scenario.name);
+  if (arguments.must_fail.empty()) return !tally.found;
+  if (!tally.found) fmt::print("{}: no run fails with \"{}\"\n", scenario.name, arguments.must_fail);
   return tally.found.has_value();
 }
 

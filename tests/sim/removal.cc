@@ -90,7 +90,8 @@ Json dead_webhook() {
 
 class Removals {
  public:
-  explicit Removals(World& world) : world_(world), plan_(world.dice("plan")) {
+  Removals(World& world, const RemovalSabotage& sabotage)
+      : world_(world), sabotage_(sabotage), plan_(world.dice("plan")) {
     dead_ = plan_.chance(0.15);
     blocked_ = plan_.chance(0.15);
     pace_ = 100ms + some_time(plan_, 8s);
@@ -196,7 +197,8 @@ class Removals {
     FaultyTransport& network = world_.transport(fmt::format("run{}", ++runs_));
     kube::Client::Options client_options;
     client_options.seed = world_.seed + static_cast<uint64_t>(runs_);
-    kube::Client client(world_.loop, network, nullptr, client_options);
+    std::unique_ptr<http::Transport> wrong = sabotage_ ? sabotage_(network) : nullptr;
+    kube::Client client(world_.loop, wrong ? *wrong : network, nullptr, client_options);
     kube::Discovery discovery(client);
     journal::Journal journal(world_.loop.clock());
     journal.read_by([this](const journal::Event& event) { read(event); });
@@ -319,6 +321,7 @@ class Removals {
   }
 
   World& world_;
+  RemovalSabotage sabotage_;
   Random plan_;
   bool dead_ = false;
   bool blocked_ = false;
@@ -332,8 +335,8 @@ class Removals {
   int runs_ = 0;
 };
 
-Task<void> play(World& world) {
-  auto removals = std::make_shared<Removals>(world);
+Task<void> play(World& world, RemovalSabotage sabotage) {
+  auto removals = std::make_shared<Removals>(world, sabotage);
   // Shared with the store, which goes on to tell when the play is over.
   world.sandbox.core().store.listen(
       [removals](const sandbox::ResourceId& resource, const sandbox::Event& event) { removals->see(resource, event); });
@@ -367,8 +370,11 @@ Weather weather(Random& random) {
 
 }  // namespace
 
-Scenario removal_scenario() {
-  return {.name = "removal", .weather = weather, .play = [](World& world) { return play(world); }, .patience = 4h};
+Scenario removal_scenario(RemovalSabotage sabotage) {
+  return {.name = "removal",
+          .weather = weather,
+          .play = [sabotage = std::move(sabotage)](World& world) { return play(world, sabotage); },
+          .patience = 4h};
 }
 
 }  // namespace fairlead::sim

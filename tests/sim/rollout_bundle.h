@@ -27,8 +27,9 @@ struct BundleObject {
   Json value;
   sandbox::ResourceId resource;
   sandbox::Place place;
-  // Hooks that have to be asked before it is stored.
+  // Hooks that have to be asked before it is stored, and before each pod is that comes of it.
   std::vector<size_t> hooks = {};
+  std::vector<size_t> pod_hooks = {};
   // What has to be there before it is, and what has to work.
   std::vector<size_t> needs_stored = {};
   std::vector<size_t> needs_ready = {};
@@ -51,14 +52,17 @@ struct RandomBundle {
   std::vector<BundleObject> objects;
   std::vector<BundleHook> hooks;
   std::vector<BundleOperator> operators;
-
-  manifest::Bundle manifest() const;
+  // Where its inventory is, and what names no namespace; one of its own namespaces, now and then.
+  std::string home = "default";
+  // It has an APIService, and objects of the API behind that.
+  bool has_extension = false;
 };
 
 // `keep` is asked about each object that can be left out, by its number.
 RandomBundle draw_bundle(Random random, const std::function<bool(uint64_t)>& keep);
 
-// A configuration as an earlier release had it: with fewer hooks, or with hooks that guard less.
-Json older_form(Random& random, const Json& configuration);
+// Of that resource; where it stands follows from the value.
+BundleObject bundle_object(Json value, std::string_view plural);
+manifest::Bundle to_manifest(const std::vector<BundleObject>& objects);
 
 }  // namespace fairlead::sim

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rollout_manifests.h"
 #include "sandbox/core.h"
 
 namespace fairlead::sim {
@@ -11,8 +12,6 @@ namespace {
 
 using sandbox::Event;
 using sandbox::ObjectPtr;
-
-constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
 
 // As its path in the API, without the version: two versions of a kind are the same object.
 std::string target_of(const sandbox::ResourceId& resource, const sandbox::Place& place) {
@@ -59,6 +58,7 @@ bool works(const Json& object) {
            status["observedGeneration"].int_or(0) >= object["metadata"]["generation"].int_or(0);
   if (kind == "Job") return has_condition(object, "Complete");
   if (kind == "CustomResourceDefinition") return has_condition(object, "Established");
+  if (kind == "APIService") return has_condition(object, "Available");
   return true;
 }
 
@@ -100,11 +100,30 @@ Judge::Judge(World& world, RandomBundle bundle)
 
 std::shared_ptr<Judge> Judge::make(World& world, RandomBundle bundle) {
   std::shared_ptr<Judge> judge(new Judge(world, std::move(bundle)));
-  world.sandbox.core().store.listen(
-      [weak = judge->weak_from_this()](const sandbox::ResourceId& resource, const Event& event) {
-        if (auto alive = weak.lock()) alive->saw(resource, event);
-      });
+  judge->listen_to(world.sandbox.core().store);
   return judge;
+}
+
+void Judge::listen_to(sandbox::Store& store) {
+  store.listen([weak = weak_from_this()](const sandbox::ResourceId& resource, const Event& event) {
+    if (auto alive = weak.lock()) alive->saw(resource, event);
+  });
+}
+
+void Judge::watch_extension(sandbox::Store& store) {
+  extension_ = &store;
+  listen_to(store);
+}
+
+void Judge::begin() {
+  begun_ = true;
+  for (size_t i = 0; i < bundle_.objects.size(); ++i)
+    if (find(bundle_.objects[i])) there_before_.insert(i);
+}
+
+ObjectPtr Judge::find(const BundleObject& object) const {
+  bool elsewhere = extension_ && object.resource.group == kExtensionGroup;
+  return (elsewhere ? *extension_ : world_.sandbox.core().store).find(object.resource, object.place);
 }
 
 std::string Judge::text(const BundleObject& object) {
@@ -122,6 +141,10 @@ void Judge::asked(size_t hook, const sandbox::ResourceId& resource, const sandbo
     asking_[found->second].hooks.push_back(hook);
 }
 
+std::string Judge::mark_of(const BundleHook& hook) { return "seen.example.com/" + hook.name; }
+
+void Judge::asked_about_pod(size_t hook, std::string_view uid) { asked_about_pods_[std::string(uid)].push_back(hook); }
+
 void Judge::arrives(std::string_view target) {
   std::optional<size_t> object = find(target);
   if (!object) return;
@@ -133,6 +156,13 @@ void Judge::leaves(std::string_view target) {
   if (std::optional<size_t> object = find(target)) --asking_[*object].in_flight;
 }
 
+void Judge::sends(const std::string& run) {
+  if (!senders_.empty() && senders_.back() == run) return;
+  if (std::ranges::find(senders_, run) != senders_.end())
+    world_.fail(fmt::format("{} writes after {} had taken over from it", run, senders_.back()));
+  senders_.push_back(run);
+}
+
 void Judge::heard(std::string_view run, std::string_view target) {
   std::optional<size_t> object = find(target);
   if (object && ++heard_[fmt::format("{} {}", run, *object)] > 1)
@@ -141,12 +171,42 @@ void Judge::heard(std::string_view run, std::string_view target) {
 }
 
 void Judge::saw(const sandbox::ResourceId& resource, const Event& event) {
-  if (!begun_ || event.type == Event::Type::deleted) return;
+  if (!begun_) return;
+  bool created = event.type == Event::Type::added;
+  if (created && resource == sandbox::ResourceId{"", "pods"}) return saw_pod(*event.object);
   auto found = places_.find({resource, event.place});
   if (found == places_.end()) return;
-  bool created = event.type == Event::Type::added;
+  if (event.type == Event::Type::deleted)
+    return world_.fail(fmt::format("{} was deleted, and is part of the bundle", text(bundle_.objects[found->second])));
+  // What controllers change meets other hooks, or none.
+  const Json& generation = (*event.object)["metadata"]["generation"];
+  if (!created && !generation.is_null() && generation == (*event.previous)["metadata"]["generation"]) return;
   check_hooks(found->second, created);
   if (created) check_needs(found->second);
+}
+
+// Whoever makes pods talks to an API server of its own choice, which may learn of a webhook later than the one that was
+// made to prove it: nobody but a cluster with one API server promises anything.
+void Judge::saw_pod(const Json& pod) {
+  if (world_.sandbox.api_servers() > 1) return;
+  const Json& metadata = pod["metadata"];
+  for (size_t i = 0; i < bundle_.objects.size(); ++i) {
+    const BundleObject& object = bundle_.objects[i];
+    if (object.pod_hooks.empty() || there_before_.contains(i) ||
+        object.place.ns != metadata["namespace"].string_or("") ||
+        object.place.name != metadata["labels"]["app"].string_or(""))
+      continue;
+    const std::vector<size_t>& asked = asked_about_pods_[std::string(metadata["uid"].string_or(""))];
+    for (size_t hook : object.pod_hooks) {
+      const BundleHook& of = bundle_.hooks[hook];
+      bool seen =
+          of.mutating ? metadata["annotations"].contains(mark_of(of)) : std::ranges::find(asked, hook) != asked.end();
+      if (!seen)
+        world_.fail(fmt::format("pod {} of {} was stored unseen by webhook {}, which {}",
+                                metadata["name"].string_or(""), text(object), of.name,
+                                of.ignore ? "ignores failures" : "fails closed"));
+    }
+  }
 }
 
 void Judge::check_hooks(size_t index, bool created) {
@@ -162,10 +222,7 @@ void Judge::check_hooks(size_t index, bool created) {
 
 void Judge::check_needs(size_t index) {
   const BundleObject& object = bundle_.objects[index];
-  auto stored = [&](size_t other) {
-    const BundleObject& needed = bundle_.objects[other];
-    return world_.sandbox.core().store.find(needed.resource, needed.place);
-  };
+  auto stored = [&](size_t other) { return find(bundle_.objects[other]); };
   for (size_t need : object.needs_stored)
     if (!stored(need))
       world_.fail(fmt::format("{} was stored before {}, which it needs", text(object), text(bundle_.objects[need])));
@@ -177,7 +234,7 @@ void Judge::check_needs(size_t index) {
 
 void Judge::check_stored() {
   for (const BundleObject& object : bundle_.objects) {
-    ObjectPtr there = world_.sandbox.core().store.find(object.resource, object.place);
+    ObjectPtr there = find(object);
     if (!there) {
       world_.fail(fmt::format("{} is not in the cluster", text(object)));
       continue;
@@ -192,10 +249,17 @@ void Judge::check_stored() {
   }
 }
 
+std::string Judge::still_there(const std::vector<BundleObject>& objects) const {
+  std::string list;
+  for (const BundleObject& object : objects)
+    if (find(object)) list += fmt::format("{}{}", list.empty() ? "" : ", ", text(object));
+  return list;
+}
+
 bool Judge::workloads_work() const {
   return std::ranges::all_of(bundle_.objects, [&](const BundleObject& object) {
     if (object.value["kind"].string_or("") != "Deployment") return true;
-    ObjectPtr there = world_.sandbox.core().store.find(object.resource, object.place);
+    ObjectPtr there = find(object);
     return there && works(*there);
   });
 }
@@ -204,7 +268,7 @@ bool Judge::has_shadows() const {
   for (std::string_view resource : {"validatingwebhookconfigurations", "mutatingwebhookconfigurations",
                                     "validatingadmissionpolicies", "validatingadmissionpolicybindings"})
     for (const auto& [place, object] :
-         world_.sandbox.core().store.all({std::string(kAdmission), std::string(resource)})) {
+         world_.sandbox.core().store.all({std::string(kAdmissionGroup), std::string(resource)})) {
       if (is_shadow(*object) && place.name != "0-fairlead-shadow-another-run-1") return true;
       for (const Json& hook : (*object)["webhooks"].items())
         if (is_marker(hook)) return true;

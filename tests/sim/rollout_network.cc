@@ -15,6 +15,12 @@ bool is_apply(const http::Request& request) {
           request.target.find("fieldManager=fairlead%2F") != std::string::npos);
 }
 
+// A bundle's home has to be there before anybody can say that it is theirs.
+bool is_namespace(const http::Request& request) {
+  return request.target.starts_with("/api/v1/namespaces/") &&
+         request.target.find('/', std::string_view("/api/v1/namespaces/").size()) == std::string::npos;
+}
+
 Error killed_error() { return Error(ErrorKind::unavailable, "the process was killed"); }
 
 class LastWords final : public http::Body {
@@ -56,6 +62,7 @@ Task<Result<http::Answer>> Process::open(http::Request request) {
   if (*killed_) co_return fail(killed_error());
   bool writes = is_apply(request);
   std::string target = writes ? request.target : std::string();
+  if (writes && alone_ && !is_namespace(request)) judge_.sends(run_);
   Result<http::Answer> answer = co_await network_.open(std::move(request));
   if (*killed_) co_return fail(killed_error());
   if (!answer) co_return answer;

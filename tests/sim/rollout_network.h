@@ -26,8 +26,9 @@ class LoadBalancer final : public http::Transport {
 // The process that the engine runs in: once it is killed, nothing gets out of it or into it any more.
 class Process final : public http::Transport {
  public:
-  Process(http::Transport& network, Judge& judge, std::string run)
-      : network_(network), judge_(judge), run_(std::move(run)) {}
+  // `alone`: no other run may write to the bundle meanwhile.
+  Process(http::Transport& network, Judge& judge, std::string run, bool alone)
+      : network_(network), judge_(judge), run_(std::move(run)), alone_(alone) {}
   Task<Result<http::Answer>> open(http::Request request) override;
   void kill() { *killed_ = true; }
   bool killed() const { return *killed_; }
@@ -36,6 +37,7 @@ class Process final : public http::Transport {
   http::Transport& network_;
   Judge& judge_;
   std::string run_;
+  bool alone_;
   std::shared_ptr<bool> killed_ = std::make_shared<bool>(false);
 };
 

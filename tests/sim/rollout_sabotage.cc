@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <map>
+
 #include "base/json.h"
 #include "scenarios.h"
 
@@ -18,12 +20,14 @@ class ForgetsConnection final : public http::Transport {
   http::Transport& network_;
 };
 
-// Every probe is answered as if the shadow that it looks for were in effect, and what that mirrors had answered.
+// Every probe is answered as if the webhook shadow that it looks for were in effect, and what that mirrors had
+// answered.
 class BelievesAtOnce final : public http::Transport {
  public:
   explicit BelievesAtOnce(http::Transport& network) : network_(network) {}
 
   Task<Result<http::Answer>> open(http::Request request) override {
+    note_guest(request);
     std::string marker = marker_for(request);
     Result<http::Answer> answer = co_await network_.open(std::move(request));
     if (marker.empty() || !answer || answer->status < 200 || answer->status == 429) co_return answer;
@@ -43,23 +47,74 @@ class BelievesAtOnce final : public http::Transport {
   }
 
  private:
-  // The field manager of a probe, fairlead-RUN-NUMBER, names its shadow.
-  static std::string marker_for(const http::Request& request) {
+  // A marker inside somebody's configuration, "m7-1893456000.run1.marker.fairlead.dev", has more than its number.
+  void note_guest(const http::Request& request) {
+    constexpr std::string_view kEnd = ".marker.fairlead.dev\"";
+    size_t end = request.method == "PATCH" ? request.body.find(kEnd) : std::string::npos;
+    if (end == std::string::npos) return;
+    size_t begin = request.body.rfind('"', end) + 1;
+    std::string name = request.body.substr(begin, end + kEnd.size() - 1 - begin);
+    guests_[name.substr(1, name.find('-') - 1)] = name;
+  }
+
+  // The field manager of a probe, fairlead-RUN-NUMBER, names its shadow. Those of policies are no reviews.
+  std::string marker_for(const http::Request& request) const {
     constexpr std::string_view kManager = "fieldManager=fairlead-run";
     size_t at = request.target.find(kManager);
-    if (request.method != "POST" || at == std::string::npos || request.target.find("dryRun=") == std::string::npos)
+    if (request.method != "POST" || at == std::string::npos ||
+        request.target.find("/selfsubjectreviews?") == std::string::npos)
       return {};
     std::string_view rest = std::string_view(request.target).substr(at + kManager.size());
     rest = rest.substr(0, rest.find('&'));
     size_t dash = rest.find('-');
     if (dash == std::string_view::npos) return {};
-    return fmt::format("marker.{}.run{}.shadow.fairlead.dev", rest.substr(dash + 1), rest.substr(0, dash));
+    std::string number(rest.substr(dash + 1));
+    if (auto guest = guests_.find(number); guest != guests_.end()) return guest->second;
+    return fmt::format("marker.{}.run{}.shadow.fairlead.dev", number, rest.substr(0, dash));
   }
 
   http::Transport& network_;
+  std::map<std::string, std::string> guests_;  // by number
 };
 
+// The record of a bundle, or a list of its objects, is read wrong.
+class MisreadsInventory final : public http::Transport {
+ public:
+  enum class How { no_members, no_claim };
+  MisreadsInventory(http::Transport& network, How how) : network_(network), how_(how) {}
+
+  Task<Result<http::Answer>> open(http::Request request) override {
+    bool of_members = request.method == "GET" && request.target.find("labelSelector=applyset") != std::string::npos;
+    bool of_record = request.method == "GET" && request.target.ends_with("/configmaps/fairlead-bundle");
+    CO_TRY_ASSIGN(http::Answer answer, co_await network_.open(std::move(request)));
+    bool members_lost = of_members && how_ == How::no_members, claim_lost = of_record && how_ == How::no_claim;
+    if ((!members_lost && !claim_lost) || answer.status != 200) co_return answer;
+    std::string text;
+    while (true) {
+      CO_TRY_ASSIGN(std::optional<std::string> piece, co_await answer.body->read());
+      if (!piece) break;
+      text += *piece;
+    }
+    CO_TRY_ASSIGN(Json object, Json::parse(text));
+    if (members_lost) object.make("items") = Json::Array{};
+    else object.make("metadata").make("annotations").if_object()->erase("fairlead.dev/claim");
+    answer.body = http::body_of(object.dump());
+    co_return answer;
+  }
+
+ private:
+  http::Transport& network_;
+  How how_;
+};
+
+RolloutSabotage misreads(MisreadsInventory::How how) {
+  return [how](http::Transport& network) { return std::make_unique<MisreadsInventory>(network, how); };
+}
+
 }  // namespace
+
+RolloutSabotage forgets_members() { return misreads(MisreadsInventory::How::no_members); }
+RolloutSabotage overlooks_claim() { return misreads(MisreadsInventory::How::no_claim); }
 
 RolloutSabotage forgets_connection() {
   return [](http::Transport& network) { return std::make_unique<ForgetsConnection>(network); };

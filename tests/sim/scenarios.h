@@ -27,7 +27,8 @@ using RolloutSabotage = std::function<std::unique_ptr<http::Transport>(http::Tra
 Scenario rollout_scenario(RolloutSabotage sabotage = {});
 
 // A bundle with an operator, taken out by the engine.
-Scenario removal_scenario();
+using RemovalSabotage = std::function<std::unique_ptr<http::Transport>(http::Transport& network)>;
+Scenario removal_scenario(RemovalSabotage sabotage = {});
 
 // A watch that goes on one version late.
 Sabotage resumes_late();
@@ -39,7 +40,17 @@ Sabotage overwrites();
 Sabotage mixes_pages();
 // What is to go over one connection goes over any.
 RolloutSabotage forgets_connection();
+// What an earlier run has put there is not found.
+RolloutSabotage forgets_members();
+// That another run is at work on the bundle is not seen.
+RolloutSabotage overlooks_claim();
 // Guards are taken to be in effect and to answer before they do.
 RolloutSabotage believes_at_once();
+// What lingers for its finalizers is taken for gone.
+RemovalSabotage believes_deleted();
+// What could not be removed is taken for gone.
+RemovalSabotage assumes_gone();
+// What has the name of an object that is to go is removed in its place.
+RemovalSabotage forgets_uids();
 
 }  // namespace fairlead::sim

@@ -1,0 +1,23 @@
+// A bundle as an earlier release had it: some of it not there yet, some of it under other names or in other places, and
+// some that the new release has no more.
+#pragma once
+
+#include <vector>
+
+#include "rollout_bundle.h"
+
+namespace fairlead::sim {
+
+struct OlderBundle {
+  std::vector<BundleObject> objects;
+  // Those of them that the new one does not have.
+  std::vector<BundleObject> leftovers;
+  // The operator among the leftovers, "op-old/hooks"; empty if there is none.
+  std::string service;
+};
+OlderBundle draw_older(Random random, const RandomBundle& bundle);
+
+// A configuration as an earlier release had it: with fewer hooks, or with hooks that guard less.
+Json older_form(Random& random, const Json& configuration);
+
+}  // namespace fairlead::sim
