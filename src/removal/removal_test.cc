@@ -291,27 +291,6 @@ TEST_F(RemovalTest, WhatIsInANamespaceIsNotTakenForNothingWhileItCannotBeListed)
                                   "not known yet\""));
 }
 
-TEST_F(RemovalTest, ABundleWithANameGoesWithItsInventory) {
-  put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n");
-  begin();
-  auto opened =
-      loop_.run(inventory::Inventory::open(client_, discovery_, {.name = "shop", .ns = "team", .holder = "test"}));
-  ASSERT_TRUE(opened);
-  ASSERT_TRUE(loop_.run((*opened)->claim({{.key = {"", "ConfigMap", "team", "a"}, .version = "v1"}})));
-  ASSERT_TRUE(loop_.run((*opened)->release()));
-  put(config_map("a", fmt::format("labels: {{applyset.kubernetes.io/part-of: {}}}", (*opened)->label_value()), "team"));
-  Ending ending =
-      loop_.run(take_out_bundle(client_, discovery_, "shop", {.default_namespace = "team"}, journal_, nullptr));
-  EXPECT_EQ(ending.how, How::done) << reports(ending);
-  EXPECT_EQ(states(ending), "ConfigMap team/a gone\n");
-  EXPECT_TRUE(get("/api/v1/namespaces/team/configmaps/fairlead-shop").is_null());
-  Ending again =
-      loop_.run(take_out_bundle(client_, discovery_, "shop", {.default_namespace = "team"}, journal_, nullptr));
-  EXPECT_EQ(reports(again),
-            "error: there is no bundle shop in namespace team\n"
-            "  next      kubectl get configmaps -A -l applyset.kubernetes.io/id, which lists the bundles\n");
-}
-
 TEST_F(RemovalTest, AClaimInUseNamesThePod) {
   pass(seconds(1));
   put("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, namespace: default}\nspec: {accessModes: "

@@ -1,8 +1,8 @@
 // From what a user names to targets: manifests, names, the inventory of a bundle.
 #include <algorithm>
 
-#include "base/scope.h"
 #include "inventory/inventory.h"
+#include "removal/members.h"
 #include "removal/removal.h"
 
 namespace fairlead::removal {
@@ -14,13 +14,6 @@ uint64_t requests_of(const kube::Client& client) {
   uint64_t all = 0;
   for (const auto& [verb, count] : client.counts()) all += count;
   return all;
-}
-
-Ending failed_with(std::vector<Error> errors) {
-  Ending ending;
-  ending.how = Ending::How::failed;
-  for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .holds = {}});
-  return ending;
 }
 
 // Begins and ends a run: the journal's frame, what it took, and the question whether anybody is there.
@@ -77,69 +70,6 @@ class Frame {
 void add_once(std::vector<Target>& targets, Target target) {
   auto is_it = [&](const Target& other) { return other.key == target.key; };
   if (std::ranges::none_of(targets, is_it)) targets.push_back(std::move(target));
-}
-
-// Removes what the bundle's label is on, under the bundle's claim.
-Task<Ending> take_out_members(kube::Client& client, kube::Discovery& discovery, inventory::Inventory& inventory,
-                              Options options, journal::Journal& journal, CancelSource* stop) {
-  bool is_real = options.dry_run == DryRun::none;
-  if (is_real)
-    if (auto claimed = co_await inventory.claim({}).governed_by(stop); !claimed)
-      co_return failed_with({claimed.error().error()});
-  auto members = co_await inventory.members(false);
-  if (!members) {
-    if (inventory.claimed()) (void)co_await inventory.release();
-    co_return failed_with({members.error().error()});
-  }
-  std::vector<Target> targets;
-  for (const inventory::Member& member : members->found)
-    targets.push_back({.key = member.key, .version = member.version, .source = {}, .uid = member.uid});
-  options.part_of = inventory.label_value();
-  // The bundle's home may be part of it, and then the inventory and the claim go with it.
-  auto is_home = [&](const object::Key& key) {
-    return key.kind == "Namespace" && key.group.empty() && key.name == inventory.home();
-  };
-  bool home_goes = std::ranges::any_of(targets, is_home, &Target::key);
-  CancelSource halt(stop);
-  CancelSource keeping;
-  Scope claim_scope(client.loop(), &keeping);
-  std::optional<Error> lost;
-  auto keep = [](inventory::Inventory& held, CancelSource* halted, std::optional<Error>& why) -> Task<void> {
-    Result<void> end = co_await held.keep();
-    if (end || end.error().kind() == ErrorKind::cancelled) co_return;
-    why = end.error();
-    if (halted) halted->cancel();
-  };
-  if (is_real) claim_scope.spawn(keep(inventory, home_goes ? nullptr : &halt, lost));
-  Ending ending = co_await take_out(client, discovery, std::move(targets), std::move(options), journal, &halt);
-  keeping.cancel();
-  co_await claim_scope.join();
-  for (const inventory::Unlisted& one : members->unlisted) {
-    ending.how = Ending::How::failed;
-    ending.causes.push_back(
-        {.error = Error(ErrorKind::unavailable,
-                        fmt::format("{} of the bundle could not be listed, and may remain", one.kind.text()))
-                      .because(one.why),
-         .holds = {}});
-  }
-  bool home_is_gone = std::ranges::any_of(ending.objects, [&](const ObjectEnding& object) {
-    return is_home(object.key) && object.state == ObjectEnding::State::gone;
-  });
-  if (home_is_gone) co_return ending;
-  if (lost) {
-    ending.how = Ending::How::failed;
-    ending.causes.push_back({.error = *lost, .holds = {}});
-  }
-  if (!is_real || !inventory.claimed()) co_return ending;
-  std::vector<object::Key> remaining;
-  for (const ObjectEnding& object : ending.objects)
-    if (object.state != ObjectEnding::State::gone && object.state != ObjectEnding::State::absent)
-      remaining.push_back(object.key);
-  auto settled = co_await inventory.settle(remaining);
-  if (!settled && !settled.error().is(kube::FaultKind::not_found))
-    journal.add({.what = What::warning,
-                 .text = "the bundle's inventory could not be settled: " + settled.error().error().message()});
-  co_return ending;
 }
 
 }  // namespace

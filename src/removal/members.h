@@ -1,0 +1,17 @@
+// The members of a bundle with a name, taken out under the bundle's claim; and its record, once they are gone.
+#pragma once
+
+#include "inventory/inventory.h"
+#include "removal/removal.h"
+
+namespace fairlead::removal {
+
+// The inventory is open, and its record exists. A claim that only a webhook stands in the way of is done without:
+// nobody else can write the record either, and that webhook may well go with the bundle. It is claimed at the end then.
+Task<Ending> take_out_members(kube::Client& client, kube::Discovery& discovery, inventory::Inventory& inventory,
+                              Options options, journal::Journal& journal, CancelSource* stop);
+
+// A run that was over before it began.
+Ending failed_with(std::vector<Error> errors);
+
+}  // namespace fairlead::removal
