@@ -116,6 +116,7 @@ Why blame(const Json& workload, const Objects& pods, const WhyOptions& options) 
   add_cause(why, text);
   add_cause(why, worst.trouble.cause);
   why.next = next_command(*worst.pod, worst.trouble);
+  why.grave = worst.trouble.weight >= Trouble::Weight::backing_off;
   why.permanent = worst.is_newest && is_permanent(workload, *worst.pod, worst.trouble, options);
   return why;
 }

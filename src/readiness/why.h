@@ -20,6 +20,8 @@ struct Why {
   std::vector<std::string> causes;
   // "kubectl -n team describe pod web-7c9f-x2x4l", or empty.
   std::string next;
+  // More than slow: a container cannot start, or ends again and again. Worth telling at once.
+  bool grave = false;
   // A pod can never start as it is: no use waiting.
   bool permanent = false;
 

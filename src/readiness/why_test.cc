@@ -50,10 +50,12 @@ TEST(WhyPod, Images) {
   EXPECT_EQ(why(with_state(R"("waiting": {"reason": "ImagePullBackOff",
                 "message": "Back-off pulling image \"ghcr.io/x/web:v1\""})")),
             (Why{.causes = {"pod web-7c9f-x2x4l is waiting: ImagePullBackOff (ghcr.io/x/web:v1)"},
-                 .next = "kubectl -n team describe pod web-7c9f-x2x4l"}));
+                 .next = "kubectl -n team describe pod web-7c9f-x2x4l",
+                 .grave = true}));
   EXPECT_EQ(why(with_state(R"("waiting": {"reason": "ErrImagePull", "message": "not found"})")),
             (Why{.causes = {"pod web-7c9f-x2x4l is waiting: ErrImagePull (ghcr.io/x/web:v1)", "not found"},
-                 .next = "kubectl -n team describe pod web-7c9f-x2x4l"}));
+                 .next = "kubectl -n team describe pod web-7c9f-x2x4l",
+                 .grave = true}));
 }
 
 TEST(WhyPod, Crashes) {
@@ -62,7 +64,8 @@ TEST(WhyPod, Crashes) {
                               "message": "password=hunter2"}})")),
             (Why{.causes = {"pod web-7c9f-x2x4l is waiting: CrashLoopBackOff (container main)",
                             "container main ended with exit code 137 (OOMKilled), after 5 restarts"},
-                 .next = "kubectl -n team logs web-7c9f-x2x4l -c main --previous"}));
+                 .next = "kubectl -n team logs web-7c9f-x2x4l -c main --previous",
+                 .grave = true}));
   EXPECT_EQ(why(with_state(R"("terminated": {"exitCode": 1, "reason": "Error"})", R"(, "restartCount": 1)")),
             (Why{.causes = {"pod web-7c9f-x2x4l is not ready: container main ended with exit code 1, after 1 restart"},
                  .next = "kubectl -n team logs web-7c9f-x2x4l -c main"}));

@@ -1,4 +1,6 @@
 // What pods tell about the workload that is waited for.
+#include <algorithm>
+
 #include "rollout/rollout_testing.h"
 
 namespace fairlead::rollout {
@@ -35,13 +37,15 @@ class PodsTest : public RolloutTest {
     EXPECT_TRUE(made) << made.error().error().report();
   }
 
-  // A pod of the Deployment that can never start.
-  Task<void> make_pod() {
+  // A pod of the Deployment that waits, for a reason for which it can never start where none is given.
+  Task<void> make_pod(std::string reason = "ErrImageNeverPull") {
     Json pod = *Json::parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1-x","labels":{"app":"web"},
         "ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-1","uid":"u","controller":true}]},
         "spec":{"nodeName":"node","containers":[{"name":"web","image":"web:1"}]}})");
     Json status = *Json::parse(R"({"status":{"containerStatuses":[{"name":"web","image":"web:1","imageID":"",
-        "ready":false,"restartCount":0,"state":{"waiting":{"reason":"ErrImageNeverPull","message":"no"}}}]}})");
+        "ready":false,"restartCount":0,"state":{"waiting":{"message":"no"}}}]}})");
+    Json& container = (*status.make("status").make("containerStatuses").if_array())[0];
+    container.make("state").make("waiting").make("reason") = reason;
     const object::Resource pods{
         .group = "", .version = "v1", .kind = "Pod", .plural = "pods", .singular = "", .namespaced = true};
     auto made = co_await client_.create(pods, "default", pod);
@@ -63,6 +67,50 @@ TEST_F(PodsTest, OneOfTheRunThatCanNeverStartEndsTheWait) {
             "  because   no\n"
             "  from      bundle.yaml:2\n"
             "  next      kubectl -n default describe pod web-1-x\n");
+  loop_.run(injector_.join());
+}
+
+// Its webhook holds something, so that pods are looked at from the start.
+constexpr std::string_view kGuard = R"(
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  selector: {app: web}
+  ports: [{port: 443}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: web}
+webhooks:
+- name: web.example.com
+  clientConfig: {caBundle: QUFBQQ==, service: {name: web, namespace: default}}
+  rules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  objectSelector: {matchLabels: {guarded: 'yes'}}
+  failurePolicy: Fail
+  sideEffects: None
+  admissionReviewVersions: [v1]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: guarded, labels: {guarded: 'yes'}}
+)";
+
+struct TroubleTest : PodsTest, testing::WithParamInterface<std::pair<std::string, seconds>> {};
+INSTANTIATE_TEST_SUITE_P(Reasons, TroubleTest,
+                         testing::Values(std::pair("ImagePullBackOff", seconds(1)),
+                                         std::pair("ContainerCreating", seconds(3))));
+
+TEST_P(TroubleTest, IsToldAtOnceUnlessItIsJustSlow) {
+  auto [reason, told_after] = GetParam();
+  loop_.call_after(seconds(1), [this, word = reason] { injector_.spawn(make_pod(word)); });
+  Options options;
+  options.timeout = seconds(20);
+  EXPECT_EQ(apply(fmt::format("{}{}", kDeployment, kGuard), options).how, Ending::How::timed_out);
+  auto told = std::ranges::find(events_, "trouble", &journal::Event::state);
+  ASSERT_NE(told, events_.end()) << events();
+  EXPECT_EQ(std::chrono::floor<seconds>(told->at), told_after) << events();
   loop_.run(injector_.join());
 }
 

@@ -55,7 +55,10 @@ void Tracker::follow(uint32_t node, Json stored) {
     judge(node);
   }));
   if (makes_pods(key))
-    waiting.timers.push_back(run_.loop.call_after(kPodsGrace, [this, ns = key.ns] { evidence_.watch_pods(ns); }));
+    waiting.timers.push_back(run_.loop.call_after(kPodsGrace, [this, node, ns = key.ns] {
+      evidence_.watch_pods(ns);
+      judge(node);
+    }));
   if (key.kind == "PersistentVolumeClaim") evidence_.watch_cluster_wide("storage.k8s.io", "StorageClass");
   watch(node);
 }
@@ -136,10 +139,11 @@ readiness::Why Tracker::why(uint32_t node, const Json& object) const {
   return readiness::why_not_ready(object, evidence_.pods(key.ns), {.begun = run_.begun_at_server});
 }
 
-// The first evidence is told at once, while the wait goes on: it may pass, and people want to know.
+// The first evidence is told at once, while the wait goes on: it may pass, and people want to know. That a pod takes
+// its time to start is none for a while.
 void Tracker::tell_trouble(uint32_t node, const readiness::Why& why) {
   std::string& last = waiting_[node].trouble;
-  bool is_early = run_.loop.now() - run_.records[node].stored_at < kPodsGrace;
+  bool is_early = !why.grave && run_.loop.now() - run_.records[node].stored_at < kPodsGrace;
   if (is_early || why.causes.empty() || why.causes.front() == last) return;
   last = why.causes.front();
   run_.tell(What::progress, node, "trouble", last);
