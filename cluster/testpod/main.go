@@ -1,7 +1,10 @@
-// testpod is what pods run in tests: a server, a client, or an admission and conversion webhook that can be late.
+// testpod is what pods run in tests: a server, a client, an admission and conversion webhook or an aggregated API that can be
+// late, or an operator that removes finalizers.
 //
 //	testpod serve   [-listen :8080]    HTTP; answers every request with the pod's name
 //	testpod webhook [-listen :8443] [-certs /certs] [-late 3s] [-prompt NAME] [-health :8080]
+//	testpod aggregated -group GROUP [-listen :8443] [-certs /certs] [-late 3s] [-health :8080]
+//	testpod finalizer -path /apis/…  [-takes 1s]
 //	testpod get URL                    one GET; prints the status and the body
 //	testpod wait                       does nothing until it is told to end
 //
@@ -13,6 +16,8 @@
 //	/convert    CustomResourceDefinition conversion: changes apiVersion and nothing else
 //	/seen       (on -health) how many reviews each path has had, as JSON
 //	/record     (on -health) when it began to listen, and the reviews one by one, as JSON; see record.go
+//
+// The aggregated API is late in the same way; see aggregated.go. For finalizer see finalizer.go.
 package main
 
 import (
@@ -34,7 +39,7 @@ func main() {
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM, syscall.SIGINT)
 	if len(os.Args) < 2 {
-		log.Fatal("usage: testpod serve|webhook|get|wait")
+		log.Fatal("usage: testpod serve|webhook|aggregated|finalizer|get|wait")
 	}
 	options := flag.NewFlagSet("testpod "+os.Args[1], flag.ExitOnError)
 	switch os.Args[1] {
@@ -53,13 +58,26 @@ func main() {
 			*late = 0
 		}
 		go webhook(*listen, *certs, *late, *health)
+	case "aggregated":
+		group := options.String("group", "", "the API `group`")
+		listen := options.String("listen", ":8443", "listen `address`")
+		certs := options.String("certs", "/certs", "`folder` of tls.crt and tls.key")
+		late := options.Duration("late", 0, "how long to wait before listening")
+		health := options.String("health", ":8080", "`address` of /healthz, which is never late")
+		options.Parse(os.Args[2:])
+		go aggregated(*group, *listen, *certs, *late, *health)
+	case "finalizer":
+		path := options.String("path", "", "where the API has the custom resources, in all namespaces")
+		takes := options.Duration("takes", time.Second, "how long it has to clean up after each")
+		options.Parse(os.Args[2:])
+		go finalize(*path, *takes)
 	case "get":
 		options.Parse(os.Args[2:])
 		get(options.Arg(0))
 		return
 	case "wait":
 	default:
-		log.Fatalf("there is no %q; testpod serve|webhook|get|wait", os.Args[1])
+		log.Fatalf("there is no %q; testpod serve|webhook|aggregated|finalizer|get|wait", os.Args[1])
 	}
 	<-end
 }

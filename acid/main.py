@@ -1,0 +1,133 @@
+"""The acid test: real operators, the tools that people use today, and Fairlead, in one table.
+
+Every run has a fresh cluster. Results are kept as they come: a run that was interrupted is gone on with, and what was measured
+with the same tool and the same story is not measured again.
+"""
+import argparse
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+from story import ROOT  # noqa: E402, first: it knows where the others are
+import goals  # noqa: E402
+import running  # noqa: E402
+import tables  # noqa: E402
+import timelines  # noqa: E402
+from arena import CACHE  # noqa: E402
+from results import Results  # noqa: E402
+from settings import Failure, say  # noqa: E402
+from stories import stories  # noqa: E402
+from summary import Summary  # noqa: E402
+from tools import TOOLS  # noqa: E402
+
+ATTEMPTS_OF_THE_HARNESS = 2
+
+
+def parsed(arguments):
+    parser = argparse.ArgumentParser(prog="./dev acid", description=__doc__.splitlines()[0])
+    parser.add_argument("story", nargs="*", help="which stories: a name, or the beginning of several (default: all)")
+    parser.add_argument("--tools", default="", help="which tools, with commas between them (default: all)")
+    parser.add_argument("--runs", type=int, help="how many runs of each; of the peers never more than 3")
+    parser.add_argument("--list", action="store_true", help="list stories and tools, and what is measured already")
+    parser.add_argument("--table", action="store_true", help="print and write what is measured already; make no runs")
+    parser.add_argument("--fresh", action="store_true", help="make the runs anew that are there already")
+    return parser.parse_args(arguments)
+
+
+def chosen(names, known, what):
+    unknown = [name for name in names if not any(one.name.startswith(name) for one in known)]
+    if unknown:
+        raise Failure(f"there is no {what} {unknown[0]}", "", f"there is: {' '.join(one.name for one in known)}")
+    exact = {one.name for one in known} & set(names)
+    return [one for one in known if not names or one.name in exact
+            or any(one.name.startswith(name) for name in names if name not in exact)]
+
+
+def wanted_runs(story, tool, asked):
+    if story.kind == "never":
+        return 0 if tool.name == "limit" else 1
+    if story.kind == "out" and tool.name in ("limit", "kubectl-ssa"):  # nothing to take out; `kubectl delete` is one
+        return 0
+    most = story.runs if tool.name == "fairlead" else tool.runs
+    return most if asked is None else (asked if tool.name == "fairlead" else min(asked, tool.runs))
+
+
+def pending(known, tools, results, asked):
+    """(story, tool) of the runs to make: round by round, so that a slow hour of the machine hits all tools alike."""
+    counts = {(story.name, tool.name): len(results.of(story, tool)) for story in known for tool in tools}
+    most = max((wanted_runs(story, tool, asked) for story in known for tool in tools), default=0)
+    for number in range(most):
+        for story in known:
+            for tool in tools:
+                if counts[story.name, tool.name] <= number < wanted_runs(story, tool, asked):
+                    yield story, tool
+
+
+def run_all(known, tools, results, asked):
+    todo = list(pending(known, tools, results, asked))
+    for number, (story, tool) in enumerate(todo):
+        for attempt in range(ATTEMPTS_OF_THE_HARNESS):
+            try:
+                row = results.add(story, tool, running.run(story, tool))
+                one = Summary(story, tool, [row])
+                say(f"[{number + 1}/{len(todo)}] {story.name}, {tool.name}: {tables.cell(one)}  {one.words}")
+                break
+            except Failure as failure:
+                say(f"[{number + 1}/{len(todo)}] {story.name}, {tool.name}: could not be measured\n{failure.text}")
+
+
+def publish(known, tools, results):
+    """The table of everything measured, whatever was asked for now. Whether all goals hold of what was asked for."""
+    everything = stories()
+    summaries = {(story.name, tool.name): Summary(story, tool, results.of(story, tool))
+                 for story in everything for tool in TOOLS}
+    if not any(summaries.values()):
+        say("nothing is measured yet")
+        return True
+    (ROOT / "docs/acid.md").write_text(tables.document(everything, TOOLS, summaries,
+                                                       goals.judged(everything, TOOLS, summaries)))
+    (ROOT / "docs/acid.svg").write_text(timelines.drawn(everything, TOOLS, summaries))
+    print(tables.aligned(tables.overview(known, tools, summaries)))
+    verdicts = goals.judged(known, tools, summaries)
+    print("\n" + tables.aligned([["goal", "holds", "measured"], *map(list, verdicts)]))
+    counts = {word: sum(holds == word for _, holds, _ in verdicts) for word in ("yes", "NO", "not yet")}
+    word = "FAIL" if counts["NO"] else "PASS so far" if counts["not yet"] else "PASS"
+    print(f"\n{word}: {counts['yes']} of {len(verdicts)} goals hold, {counts['not yet']} have runs missing")
+    return counts["NO"] == 0
+
+
+def show_list(known, tools, results):
+    for story in known:
+        counts = [f"{tool.name} {len(results.of(story, tool))}/{wanted_runs(story, tool, None)}" for tool in tools]
+        print(f"{story.name}: {story.title}\n    {'  '.join(counts)}")
+
+
+def main(arguments):
+    asked = parsed(arguments)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    known = chosen(asked.story, stories(), "story")
+    tools = chosen([name for name in asked.tools.split(",") if name], TOOLS, "tool")
+    results = Results(CACHE / "results.jsonl")
+    if asked.list:
+        show_list(known, tools, results)
+        return 0
+    if not asked.table:
+        if asked.fresh:
+            for story in known:
+                for tool in tools:
+                    results.forget(story, tool)
+        try:
+            run_all(known, [tool for tool in tools if tool.there()], results, asked.runs)
+        except KeyboardInterrupt:
+            say("interrupted; what was measured is kept")
+            return 130
+    return 0 if publish(known, tools, results) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except Failure as failure:
+        say(failure.text)
+        sys.exit(1)

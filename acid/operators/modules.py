@@ -1,0 +1,56 @@
+"""Real operators: the sources, programs and images of the Go modules that the folders here pin.
+
+Everything is fetched or built once and kept in the cache. Nothing of it is in this repository but the versions.
+"""
+import functools
+import json
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+for place in ("cluster", "peers"):
+    if str(HERE.parents[1] / place) not in sys.path:
+        sys.path.append(str(HERE.parents[1] / place))
+import builds  # noqa: E402
+import images  # noqa: E402
+from settings import run, say  # noqa: E402
+
+USER = 1000  # their pods ask not to run as root
+
+
+def pins(folder):
+    return [HERE / folder / "go.mod", HERE / folder / "go.sum"]
+
+
+@functools.cache
+def source(folder, module):
+    """Where the module's own files are, in the version that the folder's go.mod pins."""
+    pinned = f"{module}@{version(folder, module)}"
+    answer = run([builds.find_go(), "mod", "download", "-json", pinned], f"fetching {pinned}", cwd=HERE / folder,
+                 env=builds.go_environment())
+    return pathlib.Path(json.loads(answer)["Dir"])
+
+
+def version(folder, module):
+    """The one that the folder's go.mod pins."""
+    return re.search(rf"\b{re.escape(module)} (v\S+)", (HERE / folder / "go.mod").read_text()).group(1)
+
+
+@functools.cache
+def program(folder, package, duration):
+    """The path of a static binary. package: its import path, or `.` for one of our own in that folder."""
+    name = folder if package == "." else f"{folder}-{pathlib.PurePosixPath(package).name}"
+
+    def make(path):
+        say(f"building {name} ({duration}, once)")
+        builds.go_build(HERE / folder, package, path)
+    own = (HERE / folder).glob("*.go") if package == "." else []
+    return builds.made(name, [*pins(folder), *own], "", make)
+
+
+@functools.cache
+def image(name, binary):
+    """An archive of the image localhost/acid/NAME:1 that runs the binary."""
+    return builds.made(f"{name}-image", [binary, pathlib.Path(images.__file__)], ".tar", lambda path: images.write(
+        path, f"localhost/acid/{name}:1", ["/bin/main"], {"/bin/main": binary}, user=USER))

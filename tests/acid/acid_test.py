@@ -1,0 +1,222 @@
+"""The parts of the acid test that need no cluster."""
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "acid"))
+from story import Story  # noqa: E402, first: it knows where the others are
+import attempt  # noqa: E402
+import audit  # noqa: E402
+import bundles  # noqa: E402
+import goals  # noqa: E402
+import main  # noqa: E402
+import stories_never  # noqa: E402
+import tables  # noqa: E402
+import timelines  # noqa: E402
+from results import Results  # noqa: E402
+from summary import Summary  # noqa: E402
+from tools import TOOLS  # noqa: E402
+
+FAIRLEAD, LIMIT, KUBECTL = TOOLS[:3]
+
+
+class Made(Story):
+    def __init__(self, name, kind="in"):
+        self.name, self.title, self.kind, self.runs = name, f"the story {name}", kind, 2
+
+
+def row(ok=True, seconds=4.0, **further):
+    return {"ok": ok, "seconds": seconds if ok else None, "at": 1.8e9, "unvalidated": 0, "requests": 50, "objects": 10,
+            "kinds": 5, "tool_seconds": 4.5, "peak_mib": 12.4, "words": "" if ok else "error: it | did not", "hung": False, **further}
+
+
+def summaries(story, **rows):
+    return {(story.name, tool.name): Summary(story, tool, rows.get(tool.name, [])) for tool in TOOLS}
+
+
+class Resuming(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / "results.jsonl"
+        self.story = Made("one")
+
+    def left(self):
+        return [tool.name for _, tool in main.pending([self.story], [FAIRLEAD, LIMIT], Results(self.path), None)]
+
+    def test_what_is_measured_is_not_measured_again(self):
+        self.assertEqual(self.left(), ["fairlead", "limit", "fairlead", "limit", "limit"])
+        Results(self.path).add(self.story, FAIRLEAD, row())
+        Results(self.path).add(self.story, LIMIT, row())
+        self.assertEqual(self.left(), ["fairlead", "limit", "limit"])
+
+    def test_a_line_that_was_cut_off_is_no_run(self):
+        Results(self.path).add(self.story, FAIRLEAD, row())
+        self.path.write_text(self.path.read_text() + '{"story": "on')
+        self.assertEqual(len(Results(self.path).of(self.story, FAIRLEAD)), 1)
+
+    def test_runs_of_another_version_do_not_count(self):
+        Results(self.path).add(self.story, FAIRLEAD, row())
+        other = json.loads(self.path.read_text()) | {"tool_version": "another"}
+        self.path.write_text(json.dumps(other) + "\n")
+        self.assertEqual(self.left(), ["fairlead", "limit", "fairlead", "limit", "limit"])
+
+    def test_forgotten_runs_are_made_anew(self):
+        results = Results(self.path)
+        results.add(self.story, FAIRLEAD, row())
+        results.add(self.story, LIMIT, row())
+        results.forget(self.story, FAIRLEAD)
+        self.assertEqual(self.left(), ["fairlead", "fairlead", "limit", "limit"])
+
+
+class Tables(unittest.TestCase):
+    def test_a_cell(self):
+        story = Made("one")
+        for rows, expected in (([row(), row(seconds=5.0)], "2/2, 4.5 s"), ([row(ok=False)], "0/1"),
+                               ([row(ok=False, unvalidated=5)], "0/1, 5 unvalidated"), ([], ""),
+                               ([row(), row(ok=False, hung=True)], "1/2, 4.0 s"), ([row(ok=False, hung=True)], "0/1, hung")):
+            self.assertEqual(tables.cell(Summary(story, KUBECTL, rows)), expected)
+
+    def test_the_document_has_what_was_measured(self):
+        story = Made("one")
+        known = summaries(story, fairlead=[row()], kubectl=[row(ok=False)])
+        text = tables.document([story], TOOLS, known, goals.judged([story], TOOLS, known))
+        self.assertIn("| one | **1/1, 4.0 s** | 0/1 |", text)
+        self.assertIn("| fairlead apply | 1 of 1 | 0 | 4.0 (4.0) | 50 | 12 |  |", text)
+        self.assertIn("| kubectl apply | 0 of 1 | 0 | – | 50 | 12 | `error: it \\| did not` |", text)
+        self.assertIn("| one: 2 of 2 first attempts | not yet | 1 of 1 |", text)
+
+    def test_what_is_left_over_is_shown(self):
+        story = Made("one", "out")
+        left = row(ok=False, left=["namespaces one"], left_count=1, errors=2)
+        self.assertEqual(tables.cell(Summary(story, KUBECTL, [left])), "0/1, 1 left")
+        self.assertIn("| 2 | namespaces one |", tables.detail(story, [KUBECTL], summaries(story, kubectl=[left])))
+
+
+class Goals(unittest.TestCase):
+    def verdicts(self, story, **rows):
+        return {goal: holds for goal, holds, _ in goals.judged([story], TOOLS, summaries(story, **rows))}
+
+    def test_all_hold(self):
+        found = self.verdicts(Made("one"), fairlead=[row(), row()], limit=[row(seconds=3.6)], kapp=[row(seconds=4.1)])
+        self.assertEqual(found, {"one: 2 of 2 first attempts": "yes", "one: nothing stored unvalidated": "yes",
+                                 "one: at most 85 requests": "yes", "one: as early as the limit": "yes",
+                                 "one: not slower than kapp": "yes"})
+
+    def test_each_can_fail(self):
+        bad = row(requests=86, unvalidated=1)
+        found = self.verdicts(Made("one"), fairlead=[bad, row(ok=False)], limit=[row(seconds=3.4)], kapp=[row(seconds=3.9)])
+        self.assertEqual(set(found.values()), {"NO"})
+
+    def test_a_peer_with_fewer_requests_is_told(self):
+        story = Made("one")
+        known = summaries(story, fairlead=[row()], kapp=[row(requests=40)], helm4=[row(ok=False, requests=3)])
+        rows = goals.judged([story], TOOLS, known)
+        self.assertIn(("one: at most 85 requests", "yes", "50, kapp succeeds with 40"), rows)
+
+    def test_the_root_cause(self):
+        story = Made("never-image", "never")
+        late = row(seconds=9.0, evident=1.0, hung=False, holds=False)
+        self.assertEqual(set(self.verdicts(story, fairlead=[late]).values()), {"NO"})
+        soon = row(seconds=1.5, evident=1.0, hung=True, holds=True)
+        self.assertEqual(set(self.verdicts(story, fairlead=[soon]).values()), {"yes"})
+
+
+class Picture(unittest.TestCase):
+    def test_it_is_well_formed_and_shows_every_tool(self):
+        story = Made("a & b")
+        known = summaries(story, fairlead=[row()], limit=[row()], kubectl=[row(ok=False)],
+                          kapp=[row(ok=False, hung=True, tool_seconds=None)])
+        texts = [one.text for one in xml.etree.ElementTree.fromstring(timelines.drawn([story], TOOLS, known)).iter()]
+        for expected in ("a & b", "fairlead", "4.0 s", "fails", "hung …"):
+            self.assertIn(expected, texts)
+
+
+class RootCauses(unittest.TestCase):
+    def named(self, name, line):
+        return next(story for story in stories_never.STORIES if story.name == name).names_the_cause(line)
+
+    def test_they_are_recognised(self):
+        for name, line in (
+                ("never-orphan", 'failed to call webhook: Post "https://old-guard.old-operator.svc:443/validate?timeout=5s": '
+                                 'service "old-guard" not found'),
+                ("never-orphan", "  because   its Service old-operator/old-guard is neither in the cluster nor in the bundle"),
+                ("never-image", "pod guard-1 is waiting: ErrImagePull (localhost/fairlead/missing:1)"),
+                ("never-image", 'Pod watching: "ImagePullBackOff"'),
+                ("never-ca", "failed to verify certificate: x509: certificate signed by unknown authority")):
+            self.assertTrue(self.named(name, line), line)
+
+    def test_other_troubles_are_not(self):
+        for name, line in (("never-orphan", 'Post "https://old-guard.old-operator.svc:443/validate": context deadline exceeded'),
+                           ("never-orphan", 'no matches for kind "Widget"'),
+                           ("never-image", "Deployment guard is not ready: 0 of 1 replicas"),
+                           ("never-ca", "connect: connection refused")):
+            self.assertFalse(self.named(name, line), line)
+
+
+class Audit(unittest.TestCase):
+    def event(self, number, user="token-admin", verb="create", code=201, **reference):
+        return {"auditID": str(number), "verb": verb, "user": {"username": user}, "responseStatus": {"code": code},
+                "requestURI": "/apis/", "objectRef": {"apiGroup": "a", "resource": "widgets", "name": "w", **reference}}
+
+    def test_requests_and_writes(self):
+        events = [self.event(1), self.event(1, verb="watch"), self.event(2, user="admin"), self.event(3, code=500),
+                  self.event(4, subresource="status"), self.event(5) | {"requestURI": "/apis/?dryRun=All"}]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "audit.log"
+            path.write_text("".join(json.dumps(event) + "\n" for event in events))
+            log = audit.AuditLog(path)
+            self.assertEqual(log.requests(), 4)
+            self.assertEqual(log.writes("a", "widgets"), ["w", "w"])
+
+    def test_metrics(self):
+        text = ('apiserver_admission_webhook_fail_open_count{name="x",type="validating"} 4\n'
+                'apiserver_admission_webhook_fail_open_count{name="y",type="validating"} 1\n'
+                'apiserver_admission_webhook_request_total{code="200",name="x",rejected="false"} 3\n'
+                'apiserver_admission_webhook_request_total{code="600",name="x",rejected="true"} 7\n')
+        self.assertEqual(audit.let_through(text, "x"), 4)
+        self.assertEqual(audit.asked_and_answered(text, "x"), 3)
+
+
+class Attempts(unittest.TestCase):
+    def run_to_the_end(self, *commands):
+        with tempfile.TemporaryDirectory() as folder, attempt.Attempt(commands, {}, folder) as one:
+            one.thread.join()
+        return one
+
+    def test_it_ends_with_the_first_command_that_fails(self):
+        one = self.run_to_the_end(["/bin/sh", "-c", "echo first"], ["/bin/sh", "-c", "echo error: second >&2; exit 3"],
+                                  ["/bin/sh", "-c", "echo third"])
+        self.assertEqual((one.code, [line.text for line in one.lines]), (3, ["first", "error: second"]))
+        self.assertEqual(attempt.last_words(one.lines), "error: second")
+
+    def test_memory_is_the_tool_s_own(self):
+        ballast = bytearray(200 << 20)
+        self.assertLess(self.run_to_the_end(["/bin/sh", "-c", ":"]).peak_mib, 100)
+        del ballast
+
+    def test_it_is_stopped(self):
+        with tempfile.TemporaryDirectory() as folder, attempt.Attempt([["/bin/sleep", "1000"]], {}, folder) as one:
+            self.assertTrue(one.running())
+        self.assertFalse(one.running())
+        self.assertNotEqual(one.code, 0)
+
+
+class Charts(unittest.TestCase):
+    def test_definitions_are_apart_and_braces_survive(self):
+        objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "own"}},
+                   {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "d"}},
+                   {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"text": "{{ x }}"}}]
+        with tempfile.TemporaryDirectory() as name:
+            folder = bundles.chart(pathlib.Path(name) / "chart", "c", objects, "own")
+            template = (folder / "templates/objects.yaml").read_text()
+            self.assertEqual((folder / "crds/definitions.yaml").read_text(), bundles.documents(objects[1:2]))
+            self.assertEqual(template.replace('{{ "{{" }}', "{{"), bundles.documents(objects[2:]))
+            self.assertNotEqual(template, bundles.documents(objects[2:]))
+
+
+if __name__ == "__main__":
+    unittest.main()
