@@ -417,4 +417,13 @@ Fault classify_status(std::string_view method, std::string_view target, const Js
   return decide(std::move(reading), std::move(fault));
 }
 
+Fault no_endpoints(FaultWebhook webhook) {
+  Fault fault;
+  fault.kind = FaultKind::webhook_no_endpoints;
+  fault.webhook = std::move(webhook);
+  dispose_webhook(fault, {});
+  explain(fault, "", {}, "");
+  return fault;
+}
+
 }  // namespace fairlead::kube

@@ -179,6 +179,10 @@ struct Fault {
 std::optional<Fault> classify(std::string_view method, std::string_view target, int http, const http::Headers& headers,
                               std::string_view body);
 
+// What a server would have to answer that calls a webhook through a Service with nobody ready behind it: for whoever
+// sees that coming, and does not ask.
+Fault no_endpoints(FaultWebhook webhook);
+
 // A Status that came inside something else, as an ERROR event of a watch.
 Fault classify_status(std::string_view method, std::string_view target, const Json& status);
 

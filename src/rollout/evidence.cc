@@ -32,6 +32,11 @@ const kube::Watched* Evidence::source(std::string_view kind, const std::string& 
   return found == sources_.end() ? nullptr : found->second.watched.get();
 }
 
+bool Evidence::learns(std::string_view kind, const std::string& ns) const {
+  const kube::Watched* watched = source(kind, ns);
+  return watched && !watched->trouble();
+}
+
 bool Evidence::knows(std::string_view kind, const std::string& ns) const {
   const kube::Watched* watched = source(kind, ns);
   return watched && watched->synced() && !watched->trouble();

@@ -31,6 +31,8 @@ class Evidence {
   // ValidatingWebhookConfiguration, MutatingWebhookConfiguration, CustomResourceDefinition
   void watch_cluster_wide(std::string_view group, std::string_view kind) { watch(group, kind, ""); }
 
+  // It is watched, and nothing keeps it from becoming known.
+  bool learns(std::string_view kind, const std::string& ns) const;
   // Everything of that kind there is known: it is watched, and was listed.
   bool knows(std::string_view kind, const std::string& ns) const;
   // The object as it is now; null if it is not there or not known.

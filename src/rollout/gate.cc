@@ -16,24 +16,34 @@ void Gate::evidence_changed(bool likely) {
   likely_ = likely;
   evidence_at_ = loop_.now();
   scout_changed_.notify_all();
+  if (!likely || !scout_ || pausing_) return;
+  // What it asked may hang for long: a call into a network that did not know the Service yet.
+  scout_ = nullptr;
+  changed_.notify_one();
 }
 
+// Pods listen soon after they are Ready, or late for a reason: short pauses for the first seconds, which then grow with
+// the square of the time and later in proportion to it. Ten minutes are less than 200 tries.
 Duration Gate::next_pause() const {
-  Duration share = (loop_.now() - evidence_at_) / 20;
-  return std::clamp(share, likely_ ? kShortestPause : kUnlikelyPause, kLongestPause);
+  std::chrono::duration<double> quiet = loop_.now() - evidence_at_;
+  auto pause = std::chrono::duration_cast<Duration>(std::min(quiet * quiet.count() / 200, quiet / 12));
+  return std::clamp(pause, likely_ ? kShortestPause : kUnlikelyPause, kLongestPause);
 }
 
 Task<Result<void>> Gate::pause() {
-  uint64_t opened = opened_, evidence = evidence_;
-  bool due = false;
-  Loop::TimerId timer = loop_.call_at(loop_.now() + next_pause(), [&] {
-    due = true;
-    scout_changed_.notify_all();
-  });
+  TimePoint begun = loop_.now();
+  uint64_t opened = opened_, before = evidence_, evidence = evidence_;
+  Duration length = next_pause();
   Result<void> result;
-  while (result && !due && opened_ == opened && (evidence_ == evidence || !likely_))
+  pausing_ = true;
+  while (result && opened_ == opened && (evidence == before || !likely_) && loop_.now() < begun + length) {
+    Loop::TimerId timer = loop_.call_at(begun + length, [this] { scout_changed_.notify_all(); });
     result = co_await scout_changed_.wait();
-  if (!due) loop_.cancel_timer(timer);
+    loop_.cancel_timer(timer);
+    if (evidence_ != evidence) length = next_pause();
+    evidence = evidence_;
+  }
+  pausing_ = false;
   co_return result;
 }
 

@@ -7,9 +7,10 @@
 //     CO_TRY(co_await place.wait(gate_for(outcome)));  // until it is worth another try
 //   }
 //
-// The scout goes again when the evidence changes, and otherwise after a twentieth of the time since it last changed,
-// within bounds: a pod that is Ready before it listens changes no evidence at all. However many wait, and however long,
-// there is one request at a time.
+// The scout goes again when the evidence changes, and otherwise after a pause that grows with the time since it last
+// changed, from 50 ms at first to 10 s: a pod that is Ready before it listens changes no evidence at all. However many
+// wait, and however long, there is one request at a time; a second one only when the evidence changes while the first
+// hangs.
 #pragma once
 
 #include <optional>
@@ -70,6 +71,8 @@ class Gate {
   Signal changed_;
   Signal scout_changed_;
   const Place* scout_ = nullptr;
+  // The scout waits; otherwise it is on its way.
+  bool pausing_ = false;
   uint64_t opened_ = 0;
   uint64_t evidence_ = 0;
   bool likely_ = true;

@@ -265,6 +265,15 @@ void Guards::distrusted(uint32_t guard) {
   state.proved_over = 0;
 }
 
+std::optional<uint32_t> Guards::beyond_reach(uint32_t node) {
+  for (const graph::Meeting& meeting : run_.graph.guards_of(node)) {
+    bool has_to_answer =
+        !meeting.by_pods && !exempt_.contains({node, meeting.guard}) && !run_.graph.guards()[meeting.guard].ignore;
+    if (has_to_answer && is_beyond_reach(meeting.guard)) return meeting.guard;
+  }
+  return std::nullopt;
+}
+
 Task<Result<uint64_t>> Guards::connection_for(uint32_t node) {
   bool any_came = false;
   for (const graph::Meeting& meeting : run_.graph.guards_of(node)) {

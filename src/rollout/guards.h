@@ -34,6 +34,12 @@ class Guards {
   // The connection is gone: what was proved for it has to be proved again.
   void lost(uint64_t connection);
 
+  // The first guard that has to answer for the object and cannot yet: its Service came with this run, and the cluster
+  // shows nobody behind it. The network may not even know that Service, and a call could hang for as long as it may.
+  std::optional<uint32_t> beyond_reach(uint32_t node);
+  // Where to wait for somebody behind it.
+  Gate& gate_before(uint32_t guard);
+
   // Objects wait for it: from now on, what it stands on is watched.
   void held_at(uint32_t guard);
   // An API server does not trust it: if the configuration has changed since it was proved to be in effect, that server
@@ -89,6 +95,7 @@ class Guards {
   Task<Result<void>> climb_ladder(uint32_t guard);
   Task<Result<void>> climb_webhook(uint32_t guard);
   Task<Result<void>> await_answer(uint32_t guard);
+  bool is_beyond_reach(uint32_t guard);
   // Nothing has become ready behind it that was not asked, and something is.
   bool still_answers(uint32_t guard) const;
   Task<Result<void>> await_answer_again(uint32_t guard);

@@ -26,6 +26,23 @@ Task<Result<Proof>> Guards::mirror(uint32_t guard) {
   }
 }
 
+bool Guards::is_beyond_reach(uint32_t guard) {
+  const Guard& it = run_.graph.guards()[guard];
+  bool is_called = is_webhook(it) || it.kind == Guard::Kind::conversion;
+  if (!is_called || !it.service) return false;
+  auto service = run_.find({.group = "", .kind = "Service", .ns = it.service->ns, .name = it.service->name});
+  if (!service || run_.records[*service].stored != Record::Stored::created) return false;
+  evidence_.watch_endpoints(it.service->ns);
+  if (!evidence_.learns("EndpointSlice", it.service->ns)) return false;
+  auto count = evidence_.endpoints(it.service->ns, it.service->name);
+  return !count || count->ready == 0;
+}
+
+Gate& Guards::gate_before(uint32_t guard) {
+  const admission::ServiceReference& service = *run_.graph.guards()[guard].service;
+  return gates_.at(gate_of_service(service.ns, service.name));
+}
+
 std::string Guards::port_name(const Guard& guard) const {
   if (const Json* service = run_.service(guard.service->ns, guard.service->name))
     for (const Json& port : (*service)["spec"]["ports"].items())
@@ -86,6 +103,7 @@ Task<Result<void>> Guards::await_answer(uint32_t guard) {
   State& state = states_[guard];
   Gate::Place place;
   held_at(guard);
+  if (is_beyond_reach(guard)) CO_TRY(co_await place.wait(gate_before(guard)));
   while (true) {
     std::set<std::string> before = ready_addresses(it);
     CO_TRY_ASSIGN(Proof proof, co_await mirror(guard));

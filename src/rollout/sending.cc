@@ -135,6 +135,15 @@ Task<Result<void>> Sender::park(uint32_t node, const Fault& fault, Gate::Place& 
   return place.wait(gates_.at(gate_for(fault)));
 }
 
+Task<Result<void>> Sender::await_reach(uint32_t node, Gate::Place& place, std::optional<Failure>& last) {
+  std::optional<uint32_t> guard = guards_.beyond_reach(node);
+  if (!guard) co_return Result<void>();
+  const graph::Guard& it = run_.graph.guards()[*guard];
+  Fault fault = kube::no_endpoints({.name = it.name, .service = it.service->name, .ns = it.service->ns});
+  last = Failure(fault);
+  co_return co_await park(node, fault, place);
+}
+
 Task<Result<void>> Sender::recreate(uint32_t node) {
   const object::Object& object = run_.object(node);
   run_.tell(What::note, node, "recreate", "a field that cannot be changed differs: it is deleted and made again");
@@ -202,6 +211,7 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
     refuse(node, Failure(*std::move(misplaced)), std::nullopt);
     co_return Result<void>();
   }
+  if (!run_.options.dry_run) CO_TRY(co_await await_reach(node, place, last));
   while (true) {
     if (!holding_.is_recorded(node)) CO_TRY(co_await holding_.await_record(node, last));
     CO_TRY_ASSIGN(uint64_t connection, co_await guards_.connection_for(node));

@@ -36,6 +36,8 @@ class Sender {
   Next decide(uint32_t node, const kube::Failure& failure) const;
   // Whether what it waits for comes with the bundle, where it does not come by itself.
   bool is_expected(uint32_t node, const kube::Fault& fault) const;
+  // Before the first try: until it makes sense. `last` tells meanwhile what it waits for.
+  Task<Result<void>> await_reach(uint32_t node, Gate::Place& place, std::optional<kube::Failure>& last);
   Task<Result<void>> park(uint32_t node, const kube::Fault& fault, Gate::Place& place);
   Task<Result<void>> learn_kind(uint32_t node);
   Task<Result<void>> recreate(uint32_t node);
