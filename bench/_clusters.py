@@ -20,10 +20,14 @@ def heed_signals():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended by SIGTERM"))
 
 
+def cluster_name(size):
+    return f"bench-{size}-{os.getpid()}"
+
+
 @contextlib.contextmanager
 def cluster(size, *flags):
     """Gives the paths of kubectl and of the kubeconfig."""
-    name = f"bench-{size}-{os.getpid()}"
+    name = cluster_name(size)
     heed_signals()
     try:
         cluster_tool("up", *flags, "--name", name)
