@@ -207,10 +207,10 @@ class Engine {
     pruning_ = &pruning;
     Pruned pruned;
     std::optional<Error> unclaimed = co_await holding_.await_claim().governed_by(&pruning);
-    if (unclaimed && !pruning.cancelled())
-      pruned.errors.push_back((*std::move(unclaimed)).in("what left the bundle was not removed"));
     if (!unclaimed)
       pruned = co_await prune(run_.client, run_.discovery, run_.journal, prepared_, run_.options, &pruning);
+    else if (!pruning.cancelled())
+      pruned.errors.push_back((*std::move(unclaimed)).in("what left the bundle was not removed"));
     if (pruning.cancelled()) run_.stopping = true;
     pruning_ = nullptr;
     co_return pruned;
