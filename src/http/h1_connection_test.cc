@@ -93,6 +93,19 @@ TEST(Http1, OpensAConnectionForEachRequestUpToALimit) {
   EXPECT_LE(server.accepted(), 5);
 }
 
+TEST(Http1, AWatchTakesNoConnectionThatOthersKnow) {
+  RealLoop loop;
+  Script script{.answers = {sized("plain"), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nevent\r\n"}};
+  TestServer server(loop, std::nullopt, script.serve());
+  tell(loop, server, {}, [&](Client& client) -> Task<void> {
+    uint64_t known = (co_await get(loop, client)).value().connection;
+    Answer watch = (co_await client.open({.target = "/watch", .long_lived = true})).value();
+    EXPECT_NE(watch.connection, known);
+    EXPECT_EQ((co_await in_time(loop, send(client, {.target = "/x", .connection = known}))).value().connection, known);
+  });
+  EXPECT_EQ(server.accepted(), 2);
+}
+
 TEST(Http1, SeesThatTheServerHasClosedAnIdleConnection) {
   RealLoop loop;
   Script script{.answers = {sized("once")}, .closes = true};

@@ -18,10 +18,16 @@ Pool::Pool(RealLoop& loop, Route route, PoolOptions options)
   one_each_ = !route_.server.is_tls();
 }
 
-std::shared_ptr<Connection> Pool::with_room() {
+size_t Pool::live() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(connections_, [](const auto& connection) { return !connection->retired(); }));
+}
+
+std::shared_ptr<Connection> Pool::with_room(bool long_lived) {
+  bool must_be_new = long_lived && one_each_ && live() < most();
   // The first that has room: a server does best with one connection, and the last ones fall idle.
   for (const auto& connection : connections_)
-    if (connection->room() > 0) return connection;
+    if (connection->room() > 0 && !(must_be_new && used_.contains(connection->id()))) return connection;
   return nullptr;
 }
 
@@ -31,13 +37,16 @@ Result<std::shared_ptr<Connection>> Pool::by_id(uint64_t id) {
   return fail(ErrorKind::unavailable, "connection {} to {} is gone", id, route_.server.address());
 }
 
-Task<Result<std::shared_ptr<Connection>>> Pool::find(uint64_t id) {
+Task<Result<std::shared_ptr<Connection>>> Pool::find(uint64_t id, bool long_lived) {
   uint64_t failures_before = failures_;
   while (true) {
     if (closed_) co_return fail(ErrorKind::unavailable, "the client of {} is closed", route_.server.address());
     CO_TRY_ASSIGN(std::shared_ptr<Connection> connection,
-                  id ? by_id(id) : Result<std::shared_ptr<Connection>>(with_room()));
-    if (connection) co_return connection;
+                  id ? by_id(id) : Result<std::shared_ptr<Connection>>(with_room(long_lived)));
+    if (connection) {
+      used_.insert(connection->id());
+      co_return connection;
+    }
     if (!id && failures_ != failures_before && connections_.empty()) co_return fail(*last_failure_);
     ++waiting_;
     if (!id) dial_if_needed();
@@ -48,12 +57,9 @@ Task<Result<std::shared_ptr<Connection>>> Pool::find(uint64_t id) {
 }
 
 void Pool::dial_if_needed() {
-  size_t live = static_cast<size_t>(
-      std::ranges::count_if(connections_, [](const auto& connection) { return !connection->retired(); }));
-  size_t most = one_each_ ? options_.max_http1_connections : options_.max_connections;
-  if (live + dialing_ >= most) return;
+  if (live() + dialing_ >= most()) return;
   if (dialing_ >= (one_each_ ? waiting_ : 1)) return;
-  if (live > 0 && last_failure_ && loop_.now() < failed_at_ + kPause) return;
+  if (live() > 0 && last_failure_ && loop_.now() < failed_at_ + kPause) return;
   ++dialing_;
   scope_.spawn(dial());
 }
@@ -98,6 +104,7 @@ Task<void> Pool::dial() {
   changed_.notify_all();
   co_await connection->run();
   std::erase(connections_, connection);
+  used_.erase(connection->id());
   connection->on_room = [] {};
   changed_.notify_all();
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "base/scope.h"
@@ -26,8 +27,9 @@ class Pool {
  public:
   Pool(RealLoop& loop, Route route, PoolOptions options);
 
-  // A connection with room, at once usable. With `id`, that one.
-  Task<Result<std::shared_ptr<Connection>>> find(uint64_t id);
+  // A connection with room, at once usable. With `id`, that one. Something long-lived would keep an HTTP/1.1 connection
+  // to itself, which others may know by its id and wait for: it gets one that nobody has had.
+  Task<Result<std::shared_ptr<Connection>>> find(uint64_t id, bool long_lived = false);
 
   // For connections that are made from now on; the others are retired.
   void set_tls(std::shared_ptr<const ClientTlsContext> tls);
@@ -39,7 +41,9 @@ class Pool {
   Task<void> close();
 
  private:
-  std::shared_ptr<Connection> with_room();
+  std::shared_ptr<Connection> with_room(bool long_lived);
+  size_t live() const;
+  size_t most() const { return one_each_ ? options_.max_http1_connections : options_.max_connections; }
   Result<std::shared_ptr<Connection>> by_id(uint64_t id);
   void dial_if_needed();
   Task<void> dial();
@@ -51,6 +55,8 @@ class Pool {
   Scope scope_;
   Signal changed_;
   std::vector<std::shared_ptr<Connection>> connections_;
+  // Those that somebody has had.
+  std::set<uint64_t> used_;
   size_t waiting_ = 0;
   size_t dialing_ = 0;
   // HTTP/1.1 as far as is known: a connection for each request.
