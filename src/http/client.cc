@@ -155,7 +155,8 @@ Task<Result<Answer>> Client::open(Request request) {
   }
   Duration pause{};
   for (int attempt = 0;; ++attempt) {
-    CO_TRY_ASSIGN(std::shared_ptr<Connection> connection, co_await impl.pool.find(shared->connection, shared->long_lived));
+    CO_TRY_ASSIGN(std::shared_ptr<Connection> connection,
+                  co_await impl.pool.find(shared->connection, shared->long_lived));
     TimePoint started = impl.loop.now();
     std::expected<Answer, Failure> answer = co_await connection->open(shared);
     permit.learn(outcome_of(answer), started);
