@@ -9,41 +9,9 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-
-const object::Resource kDeployments{.group = "apps",
-                                    .version = "v1",
-                                    .kind = "Deployment",
-                                    .plural = "deployments",
-                                    .singular = "",
-                                    .namespaced = true};
-
 // Pods listen 30 s after they are Ready. The ConfigMaps that the webhook guards wait for a Job of 40 s.
 std::string guarded_maps(size_t count) {
-  std::string text = R"(
-apiVersion: v1
-kind: Namespace
-metadata: {name: operator}
----
-apiVersion: v1
-kind: Service
-metadata: {name: webhook, namespace: operator}
-spec:
-  selector: {app: operator}
-  ports: [{port: 443, targetPort: 8443}]
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: operator, namespace: operator}
-spec:
-  selector: {matchLabels: {app: operator}}
-  template:
-    metadata:
-      labels: {app: operator}
-      annotations: {sandbox.fairlead.dev/listens-after: 30s}
-    spec:
-      containers: [{name: operator, image: operator:1, ports: [{containerPort: 8443}]}]
----
+  std::string text = operator_that_listens_after("30s") + R"(---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
 metadata: {name: maps}

@@ -10,16 +10,8 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-
 const object::Resource kConfigMaps{
     .group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .singular = "", .namespaced = true};
-const object::Resource kDeployments{.group = "apps",
-                                    .version = "v1",
-                                    .kind = "Deployment",
-                                    .plural = "deployments",
-                                    .singular = "",
-                                    .namespaced = true};
 
 // An operator that guards ConfigMaps, those of its own namespace apart; `rest` belongs to its pods.
 std::string guard_of_config_maps(std::string_view rest = "") {

@@ -6,17 +6,12 @@
 namespace fairlead::rollout {
 namespace {
 
-constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 constexpr size_t kFoundation = 6;  // objects beside the widgets
 constexpr size_t kKinds = 6;
 
 // Its pod is Ready and does not listen within the hour: nothing in the cluster shows that it cannot work.
 std::string operator_and_widgets(std::string_view failure_policy, size_t hooks, size_t widgets) {
-  std::string text = R"(
-apiVersion: v1
-kind: Namespace
-metadata: {name: operator}
----
+  std::string text = operator_that_listens_after("1h") + R"(---
 apiVersion: v1
 kind: Namespace
 metadata: {name: team}
@@ -46,27 +41,6 @@ webhooks:
   admissionReviewVersions: [v1]
 )",
                         i, to_base64(kCertificate), i, failure_policy);
-  text += R"(
----
-apiVersion: v1
-kind: Service
-metadata: {name: webhook, namespace: operator}
-spec:
-  selector: {app: operator}
-  ports: [{port: 443, targetPort: 8443}]
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: operator, namespace: operator}
-spec:
-  selector: {matchLabels: {app: operator}}
-  template:
-    metadata:
-      labels: {app: operator}
-      annotations: {sandbox.fairlead.dev/listens-after: 1h}
-    spec:
-      containers: [{name: operator, image: operator:1, ports: [{containerPort: 8443}]}]
-)";
   for (size_t i = 0; i < widgets; ++i)
     text += fmt::format(
         "---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {{name: w-{}, namespace: team, labels: {{hook: "

@@ -8,8 +8,6 @@
 namespace fairlead::rollout {
 namespace {
 
-constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-
 // An operator as they are: its pod is Ready 3 s before its webhook listens. The order is the worst there is.
 std::string operator_bundle(std::string_view failure_policy, std::string_view listens_after = "3s") {
   return fmt::format(R"(

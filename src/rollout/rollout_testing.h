@@ -21,6 +21,45 @@ inline manifest::Bundle bundle_of(std::string_view yaml) {
   return bundle ? *std::move(bundle) : manifest::Bundle();
 }
 
+// Of a webhook; nobody verifies it.
+inline constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+
+inline const object::Resource kDeployments{.group = "apps",
+                                           .version = "v1",
+                                           .kind = "Deployment",
+                                           .plural = "deployments",
+                                           .singular = "",
+                                           .namespaced = true};
+
+// A namespace, a Service and pods behind it that are Ready before they listen.
+inline std::string operator_that_listens_after(std::string_view duration) {
+  return fmt::format(R"(
+apiVersion: v1
+kind: Namespace
+metadata: {{name: operator}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: webhook, namespace: operator}}
+spec:
+  selector: {{app: operator}}
+  ports: [{{port: 443, targetPort: 8443}}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: operator, namespace: operator}}
+spec:
+  selector: {{matchLabels: {{app: operator}}}}
+  template:
+    metadata:
+      labels: {{app: operator}}
+      annotations: {{sandbox.fairlead.dev/listens-after: {}}}
+    spec:
+      containers: [{{name: operator, image: operator:1, ports: [{{containerPort: 8443}}]}}]
+)",
+                     duration);
+}
+
 class RolloutTest : public testing::Test {
  public:
   kube::Client& client() { return client_; }
