@@ -3,6 +3,7 @@
 
 #include "removal/causes.h"
 #include "removal/losses.h"
+#include "removal/objectors.h"
 #include "removal/refusal.h"
 #include "removal/sending.h"
 #include "removal/vigil.h"
@@ -135,27 +136,8 @@ class Engine {
     }
   }
 
-  // Contents of a namespace that a controller has to clean up go before what may be that controller.
-  Task<void> add_contents(const std::vector<Loss>& losses) {
-    auto first = uint32_t(run_.targets.size());
-    auto is_namespace = [](const Target& target) { return target.key.group.empty() && target.key.kind == "Namespace"; };
-    // Where nothing but namespaces goes, whoever cleans up may be anywhere: the namespaces' own controller sees to it.
-    if (std::ranges::all_of(run_.targets, is_namespace)) co_return;
-    for (const Loss& loss : losses)
-      if (loss.guarded.empty())
-        for (const Target& target : loss.carrying) run_.imply(target);
-    if (run_.targets.size() == first) co_return;
-    (void)resolve();
-    (void)co_await tracker_.start().governed_by(&run_.waits);
-    take_in(first);
-  }
-
-  // What is there, what may not go, and what else would go.
-  Task<std::vector<Loss>> look() {
-    take_in(0);
-    std::vector<Loss> losses = co_await find_losses(run_, tracker_).governed_by(&run_.waits);
-    if (run_.options.dry_run == DryRun::none) co_await add_contents(losses);
-    std::vector<Thing> things;
+  std::vector<Thing> things() const {
+    std::vector<Thing> all;
     for (uint32_t i = 0; i < run_.targets.size(); ++i) {
       Thing thing{.key = run_.key(i), .live = run_.records[i].last.is_null() ? &kNothing : &run_.records[i].last};
       if (run_.records[i].resource) thing.resource = *run_.records[i].resource;
@@ -163,9 +145,64 @@ class Engine {
         Tracker::Others others = tracker_.others_of(i);
         thing.takes_others = others.resource && (!others.known || !others.objects.empty());
       }
-      things.push_back(std::move(thing));
+      all.push_back(std::move(thing));
     }
-    Order order = order_of(things);
+    return all;
+  }
+
+  bool stays(uint32_t i) const {
+    const Record& record = run_.records[i];
+    if (tracker_.trouble(i) || !tracker_.is_known(i)) return true;
+    return !record.last.is_null() && !record.implied &&
+           refusal_of(run_.key(i), record.last, run_.options.part_of, run_.options.force);
+  }
+
+  // Contents of a namespace that a controller has to clean up go before what may be that controller, if it goes itself.
+  Task<void> add_contents(const std::vector<Loss>& losses) {
+    auto first = uint32_t(run_.targets.size());
+    auto is_namespace = [](const Target& target) { return target.key.group.empty() && target.key.kind == "Namespace"; };
+    // Where nothing but namespaces goes, whoever cleans up may be anywhere: the namespaces' own controller sees to it.
+    if (std::ranges::all_of(run_.targets, is_namespace)) co_return;
+    if (std::ranges::all_of(losses, [](const Loss& loss) { return loss.carrying.empty(); })) co_return;
+    Plan plan(order_of(things()));
+    for (uint32_t i = 0; i < first; ++i)
+      if (stays(i)) plan.failed(i);
+    for (const Loss& loss : losses)
+      if (!loss.guarded.empty()) plan.failed(loss.container);
+    for (const Loss& loss : losses)
+      if (!plan.is_settled(loss.container))
+        for (const Target& target : loss.carrying) run_.imply(target);
+    if (run_.targets.size() == first) co_return;
+    (void)resolve();
+    (void)co_await tracker_.start().governed_by(&run_.waits);
+    take_in(first);
+  }
+
+  // A namespace rests for seconds before it goes: where nothing speaks against it, what is in it goes meanwhile.
+  Task<void> find_what_goes_at_once(std::vector<Thing>& things) {
+    std::map<std::string_view, uint32_t> namespaces;
+    for (uint32_t i = 0; i < things.size(); ++i)
+      if (things[i].key.group.empty() && things[i].key.kind == "Namespace" && !stays(i))
+        namespaces.emplace(things[i].key.name, i);
+    auto is_inside = [&](const Thing& thing) { return namespaces.contains(thing.key.ns); };
+    if (run_.options.dry_run != DryRun::none || std::ranges::none_of(things, is_inside)) co_return;
+    Objectors objectors = co_await Objectors::find(run_);
+    for (const auto& [name, i] : namespaces) things[i].at_once = !objectors.may_refuse(things[i]);
+    for (uint32_t i = 0; i < things.size(); ++i) {
+      auto found = namespaces.find(things[i].key.ns);
+      if (found == namespaces.end() || !things[found->second].at_once) continue;
+      if (stays(i) || objectors.may_refuse(things[i])) things[found->second].at_once = false;
+    }
+  }
+
+  // What is there, what may not go, and what else would go.
+  Task<std::vector<Loss>> look() {
+    take_in(0);
+    std::vector<Loss> losses = co_await find_losses(run_, tracker_).governed_by(&run_.waits);
+    if (run_.options.dry_run == DryRun::none) co_await add_contents(losses);
+    std::vector<Thing> all = things();
+    co_await find_what_goes_at_once(all).governed_by(&run_.waits);
+    Order order = order_of(all);
     for (const std::string& note : order.notes) run_.note(What::note, note);
     run_.plan.emplace(std::move(order));
     settle_what_is_clear(losses);

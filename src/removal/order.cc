@@ -4,8 +4,8 @@
 #include <set>
 #include <unordered_map>
 
-#include "admission/match.h"
 #include "graph/graph.h"
+#include "removal/asked.h"
 #include "removal/finalizers.h"
 
 namespace fairlead::removal {
@@ -55,20 +55,6 @@ bool is_custom(const object::Key& key) {
   return !key.group.empty() && !kOwn.contains(key.group);
 }
 
-bool meets(const admission::Webhook& webhook, const Thing& thing, admission::Operation operation) {
-  admission::Attributes attributes;
-  attributes.operation = operation;
-  attributes.resource = {
-      .group = thing.key.group, .version = thing.resource.version, .resource = thing.resource.plural};
-  attributes.kind = {.group = thing.key.group, .version = thing.resource.version, .kind = thing.key.kind};
-  attributes.ns = is_namespace(thing.key) ? thing.key.name : thing.key.ns;
-  attributes.name = thing.key.name;
-  attributes.old_object = *thing.live;
-  if (operation == admission::Operation::update) attributes.object = *thing.live;
-  // What cannot be told (conditions on what is not read, labels of a namespace) counts as a yes.
-  return admission::match(webhook, attributes).outcome != admission::Match::Outcome::no;
-}
-
 class Ordering {
  public:
   explicit Ordering(const std::vector<Thing>& things) : things_(things), turns_(things.size(), Turn::rest) {
@@ -85,8 +71,8 @@ class Ordering {
     add_api_services();
     add_webhooks();
     add_rest();
-    add_namespaces();
     add_wishes();
+    add_namespaces();
     break_loops(order_);
     return std::move(order_);
   }
@@ -106,7 +92,7 @@ class Ordering {
     for (const Hook& hook : webhooks_) {
       // What may be behind the webhook itself stays until nobody is asked any more.
       if (hook.webhook.service && hook.webhook.service->ns == key.ns) continue;
-      if (meets(hook.webhook, thing, admission::Operation::remove)) return Turn::held;
+      if (is_asked(hook.webhook, thing, admission::Operation::remove)) return Turn::held;
     }
     return Turn::rest;
   }
@@ -160,8 +146,8 @@ class Ordering {
     for (const Hook& hook : webhooks_) {
       for (uint32_t i = 0; i < things_.size(); ++i) {
         if (turns_[i] != Turn::held) continue;
-        if (meets(hook.webhook, things_[i], admission::Operation::update) ||
-            meets(hook.webhook, things_[i], admission::Operation::remove))
+        if (is_asked(hook.webhook, things_[i], admission::Operation::update) ||
+            is_asked(hook.webhook, things_[i], admission::Operation::remove))
           after(hook.configuration, i, Strength::must, fmt::format("webhook {} guards it", hook.webhook.name));
       }
     }
@@ -202,9 +188,12 @@ class Ordering {
     std::unordered_map<std::string, uint32_t> namespaces;
     for (uint32_t i = 0; i < things_.size(); ++i)
       if (turns_[i] == Turn::name_space) namespaces[things_[i].key.name] = i;
+    std::set<std::string> ordered = namespaces_with_an_order();
     for (uint32_t i = 0; i < things_.size(); ++i) {
-      auto found = namespaces.find(things_[i].key.ns);
-      if (found != namespaces.end() && !things_[i].key.ns.empty())
+      const std::string& ns = things_[i].key.ns;
+      auto found = namespaces.find(ns);
+      if (ns.empty() || found == namespaces.end()) continue;
+      if (!things_[found->second].at_once || ordered.contains(ns))
         after(found->second, i, Strength::must, "it is in it");
     }
     // A namespace may hold what cleans up, or what is behind a webhook or an API, whoever has put it there.
@@ -215,6 +204,19 @@ class Ordering {
                                                               : "webhook configurations");
       for (const auto& [name, node] : namespaces) after(node, gate, Strength::must, "what cleans up may be in it");
     }
+  }
+
+  // Those in which something has to go before something else.
+  std::set<std::string> namespaces_with_an_order() const {
+    std::set<std::string> names;
+    for (uint32_t i = 0; i < things_.size(); ++i)
+      if (turns_[i] != Turn::rest) names.insert(things_[i].key.ns);
+    for (const Edge& edge : order_.edges) {
+      if (edge.strength != Strength::wished) continue;
+      for (uint32_t node : {edge.later, edge.sooner})
+        if (node < things_.size()) names.insert(things_[node].key.ns);
+    }
+    return names;
   }
 
   // Needs that people have written down, the other way round.

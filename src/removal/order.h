@@ -2,8 +2,8 @@
 //
 // Custom resources, objects with finalizers of others and objects whose deletion a webhook of the targets guards go
 // first; then CRDs and APIServices; then webhook configurations; then everything else at once, workloads, Services,
-// rights and configuration; each Namespace after all that is in it. Within that, each waits only for what concerns it.
-// What people have written down (depends-on, waves, fairlead.dev/needs) holds the other way round.
+// rights and configuration; each Namespace after all that is in it, or beside it. Within that, each waits only for what
+// concerns it. What people have written down (depends-on, waves, fairlead.dev/needs) holds the other way round.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,8 @@ struct Thing {
   const Json* live = nullptr;
   // Of a CRD: it has instances that are not among the targets, or that is not known. They go with it.
   bool takes_others = false;
+  // Of a Namespace: nothing in it stays, and nobody may refuse that it goes. It need not be empty before it is told to.
+  bool at_once = false;
 };
 
 // `later` goes once `sooner` is gone.

@@ -68,6 +68,19 @@ TEST(Order, AnOperatorsBundle) {
   EXPECT_THAT(things.turns(), ElementsAre("w", "widgets.example.com", "guard", "operator settings", "system"));
 }
 
+TEST(Order, ANamespaceGoesBesideWhatIsInItWhereNothingThereNeedsAnOrder) {
+  auto turns = [](const std::string& more) {
+    Things things("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" + config_map("a", "", "team") + more);
+    things.things[0].at_once = true;
+    return things.turns();
+  };
+  EXPECT_THAT(turns(""), ElementsAre("team a"));
+  EXPECT_THAT(turns(config_map("held", "finalizers: [acme.dev/x]", "team")), ElementsAre("held", "a", "team"));
+  EXPECT_THAT(turns(config_map("held", "finalizers: [acme.dev/x]", "other")), ElementsAre("held", "team a"));
+  EXPECT_THAT(turns(config_map("b", "annotations: {fairlead.dev/needs: ConfigMap/a}", "team")),
+              ElementsAre("b", "a", "team"));
+}
+
 TEST(Order, InstancesThatAreNotAmongThemNeedTheOperatorUntilTheirDefinitionIsGone) {
   Things alone(std::string(kWidgets) + "---\n" + deployment("operator"));
   alone.things[0].takes_others = true;

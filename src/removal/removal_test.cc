@@ -274,6 +274,16 @@ TEST_F(RemovalTest, WhatIsInANamespaceGoesBeforeItsOperatorDoes) {
   EXPECT_THAT(removed(), ElementsAre("Widget team/one", "Deployment team/widget-operator", "Namespace team"));
 }
 
+TEST_F(RemovalTest, WhatIsInANamespaceThatStaysStaysAsWell) {
+  std::string bundle = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" +
+                       config_map("precious", "annotations: {fairlead.dev/delete: protected}", "team");
+  put(bundle + "---\n" + std::string(kWidgets) + widget("one", "example.com/cleanup", "team"));
+  start_operator(seconds(1));
+  Ending ending = remove(bundle);
+  EXPECT_EQ(states(ending), "Namespace team held\nConfigMap team/precious refused\n");
+  EXPECT_TRUE(get("/apis/example.com/v1/namespaces/team/widgets/one")["metadata"]["name"].is_string());
+}
+
 TEST_F(RemovalTest, WhatIsInANamespaceIsNotTakenForNothingWhileItCannotBeListed) {
   std::string bundle =
       "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" + deployment("widget-operator", "team");

@@ -57,15 +57,20 @@ inline std::string deployment(std::string_view name, std::string_view ns = "defa
       name, ns, replicas);
 }
 
-// Fails requests for as long as it is told to.
+// Fails or forbids requests for as long as it is told to.
 class Flaky : public http::Transport {
  public:
   explicit Flaky(http::Transport& to) : to_(to) {}
   Task<Result<http::Answer>> open(http::Request request) override {
     if (fails && fails(request)) co_return fail(ErrorKind::unavailable, "connection refused");
+    if (forbids && forbids(request))
+      co_return http::Answer{.status = 403,
+                             .headers = {{"Content-Type", "application/json"}},
+                             .body = http::body_of(R"({"kind":"Status","apiVersion":"v1","status":"Failure",)"
+                                                   R"("reason":"Forbidden","message":"may not","code":403})")};
     co_return co_await to_.open(std::move(request));
   }
-  std::function<bool(const http::Request&)> fails;
+  std::function<bool(const http::Request&)> fails, forbids;
 
  private:
   http::Transport& to_;

@@ -25,6 +25,10 @@ void Run::imply(Target target) {
   records.back().implied = true;
 }
 
+std::optional<uint32_t> Run::find_namespace_of(uint32_t i) const {
+  return key(i).ns.empty() ? std::nullopt : find({.kind = "Namespace", .name = key(i).ns});
+}
+
 void Run::tell(What what, uint32_t i, std::string state, std::string text, std::optional<Error> error) {
   journal.add({.what = what,
                .key = key(i),
@@ -86,6 +90,7 @@ void Run::gone(uint32_t i, std::string how) {
   if (!plan || plan->is_settled(i)) return;
   settle(i, State::gone);
   tell(What::removed, i, "gone", std::move(how));
+  if (auto around = find_namespace_of(i)) moved(*around);
   plan->gone(i);
   changed.notify_all();
 }

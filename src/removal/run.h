@@ -81,6 +81,7 @@ struct Run {
   const object::Key& key(uint32_t i) const { return targets[i].key; }
   Duration patience_for(const object::Key& key) const;
   std::optional<uint32_t> find(const object::Key& key) const;
+  std::optional<uint32_t> find_namespace_of(uint32_t i) const;
   // One more that has to go.
   void imply(Target target);
 

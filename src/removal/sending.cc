@@ -114,10 +114,18 @@ bool Sender::is_to_repeat(uint32_t target, const kube::Outcome<kube::Reply>& out
     return false;
   }
   if (fault && fault->kind != FaultKind::conflict && fault->disposition == kube::Disposition::permanent) {
-    run_.refuse(
-        target,
-        Error(ErrorKind::denied, fmt::format("{} could not be removed", run_.key(target).text())).because(error));
-    return false;
+    auto around = run_.find_namespace_of(target);
+    bool goes_anyway = around && run_.plan->state(*around) == Plan::State::started;
+    if (goes_anyway && run_.records[*around].told) {
+      told(target, "goes with its namespace");
+      return false;
+    }
+    if (!goes_anyway) {
+      run_.refuse(
+          target,
+          Error(ErrorKind::denied, fmt::format("{} could not be removed", run_.key(target).text())).because(error));
+      return false;
+    }
   }
   bool is_news = !record.fault || record.fault->message() != error.message();
   record.fault = error;

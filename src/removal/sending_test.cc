@@ -12,6 +12,13 @@ std::string name_space(std::string_view name) {
   return fmt::format("---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {}}}\n", name);
 }
 
+// Skipped by the API server, since there is no such Service; but it might refuse.
+constexpr std::string_view kAskedAboutDeletions =
+    "---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: guard}\n"
+    "webhooks:\n- name: v.example.com\n  clientConfig: {service: {name: nobody, namespace: nowhere}}\n"
+    "  rules: [{apiGroups: [''], apiVersions: ['*'], operations: [DELETE], resources: [configmaps]}]\n"
+    "  failurePolicy: Ignore\n  sideEffects: None\n  admissionReviewVersions: [v1]\n";
+
 class SenderTest : public RemovalTest {
  protected:
   // The paths of the DELETEs that went out, in order.
@@ -29,11 +36,11 @@ class SenderTest : public RemovalTest {
   std::vector<std::string> sent_;
 };
 
-// A namespace's own controller rests for seconds first: each one that is empty is told at once.
+// A namespace's own controller rests for seconds first: each one that is empty is told, while others are not.
 TEST_F(SenderTest, ANamespaceIsToldToGoWhileTheContentsOfOthersStillAre) {
   std::string bundle = name_space("one") + name_space("two");
   for (int i = 0; i < 300; ++i) bundle += config_map(fmt::format("c{}", i), "", i % 2 == 0 ? "one" : "two");
-  put(bundle);
+  put(bundle + std::string(kAskedAboutDeletions));
   listen();
   Ending ending = remove(bundle);
   EXPECT_EQ(ending.how, How::done) << reports(ending);
@@ -45,6 +52,59 @@ TEST_F(SenderTest, ANamespaceIsToldToGoWhileTheContentsOfOthersStillAre) {
   EXPECT_GT(place("/api/v1/namespaces/one"), 149);
   EXPECT_LT(place("/api/v1/namespaces/one"), place("/api/v1/namespaces/two/configmaps/c299"));
   EXPECT_EQ(place("/api/v1/namespaces/two"), 301);
+}
+
+TEST_F(SenderTest, ANamespaceIsToldBeforeItsContentsWhereNobodyMayRefuseAnyOfThem) {
+  std::string bundle = name_space("team") + config_map("a", "", "team");
+  put(bundle);
+  listen();
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_THAT(deletes(), ElementsAre("/api/v1/namespaces/team", "/api/v1/namespaces/team/configmaps/a"));
+}
+
+TEST_F(SenderTest, ANamespaceIsToldAfterItsContentsWhereItIsNotKnownWhoMayRefuse) {
+  std::string bundle = name_space("team") + config_map("a", "", "team");
+  put(bundle);
+  listen([](const http::Request& request) {
+    return request.target.find("validatingwebhookconfigurations") != std::string::npos;
+  });
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_THAT(deletes(), ElementsAre("/api/v1/namespaces/team/configmaps/a", "/api/v1/namespaces/team"));
+}
+
+TEST_F(SenderTest, ANamespaceIsToldAfterItsContentsWhereAPolicyLooksAtDeletions) {
+  std::string bundle = name_space("team") + config_map("a", "", "team");
+  put(bundle +
+      "---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: keep}\n"
+      "spec: {matchConstraints: {resourceRules: [{apiGroups: ['*'], apiVersions: ['*'], operations: [DELETE], "
+      "resources: ['*']}]}, validations: [{expression: 'true'}]}\n");
+  listen();
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_THAT(deletes(), ElementsAre("/api/v1/namespaces/team/configmaps/a", "/api/v1/namespaces/team"));
+}
+
+TEST_F(SenderTest, ANamespaceWithSomethingProtectedIsNotTold) {
+  std::string bundle = name_space("team") + config_map("a", "annotations: {fairlead.dev/delete: protected}", "team") +
+                       config_map("b", "", "team");
+  put(bundle);
+  listen();
+  Ending ending = remove(bundle);
+  EXPECT_EQ(states(ending), "Namespace team held\nConfigMap team/a refused\nConfigMap team/b gone\n");
+  EXPECT_THAT(deletes(), ElementsAre("/api/v1/namespaces/team/configmaps/b"));
+}
+
+// Whoever may remove a namespace may remove what is in it, if not one by one.
+TEST_F(SenderTest, WhatMayNotBeRemovedByItselfGoesWithItsNamespace) {
+  std::string bundle = name_space("team") + config_map("a", "", "team");
+  put(bundle);
+  flaky_.forbids = [](const http::Request& request) {
+    return request.method == "DELETE" && request.target.find("/configmaps/a") != std::string::npos;
+  };
+  Ending ending = remove(bundle);
+  EXPECT_EQ(states(ending), "Namespace team gone\nConfigMap team/a gone\n") << reports(ending);
 }
 
 TEST_F(SenderTest, WhatIsNotTakenIsSentAgainAndHoldsUpNothingElse) {

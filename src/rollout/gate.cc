@@ -22,11 +22,11 @@ void Gate::evidence_changed(bool likely) {
   changed_.notify_one();
 }
 
-// Pods listen soon after they are Ready, or late for a reason: short pauses for the first seconds, which then grow with
-// the square of the time and later in proportion to it. Ten minutes are less than 200 tries.
+// Pods listen soon after they are Ready, or late for a reason: the pauses are a thirtieth of the time that has passed
+// for the first seconds, and grow to a twelfth. Three seconds are about 50 tries, ten minutes less than 200.
 Duration Gate::next_pause() const {
   std::chrono::duration<double> quiet = loop_.now() - evidence_at_;
-  auto pause = std::chrono::duration_cast<Duration>(std::min(quiet * quiet.count() / 200, quiet / 12));
+  auto pause = std::chrono::duration_cast<Duration>(quiet * std::clamp(quiet.count() / 200, 1.0 / 30, 1.0 / 12));
   return std::clamp(pause, likely_ ? kShortestPause : kUnlikelyPause, kLongestPause);
 }
 

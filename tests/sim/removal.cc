@@ -29,6 +29,8 @@ struct Placed {
   bool is_target = true;
   // It may go though it is no target: it is in something that is.
   bool may_go = true;
+  // It is protected, or something in it is.
+  bool stays = false;
   std::string uid;
 
   object::Key key() const {
@@ -96,8 +98,11 @@ class Removals {
     blocked_ = plan_.chance(0.15);
     pace_ = 100ms + some_time(plan_, 8s);
     bool definition_goes = plan_.chance(0.7);
-    bool namespace_goes = plan_.chance(0.6);
-    add({"", "namespaces"}, "/api/v1/namespaces", named("v1", "Namespace", "team"), namespace_goes, false);
+    bool namespace_is_target = plan_.chance(0.6);
+    protected_ = plan_.chance(0.15);
+    bool namespace_goes = namespace_is_target && !protected_;
+    add({"", "namespaces"}, "/api/v1/namespaces", named("v1", "Namespace", "team"), namespace_is_target, false);
+    placed_.back().stays = protected_;
     add({"apiextensions.k8s.io", "customresourcedefinitions"},
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition(), definition_goes, false);
     add(kDeployments, "/apis/apps/v1/namespaces/team/deployments", operator_deployment(), true, true);
@@ -118,9 +123,16 @@ class Removals {
       add({"", "configmaps"}, fmt::format("/api/v1/namespaces/{}/configmaps", ns),
           named("v1", "ConfigMap", fmt::format("c{}", i), ns), random.chance(0.6), namespace_goes && ns == "team");
     }
+    if (protected_) {
+      Json value = named("v1", "ConfigMap", "precious", "team");
+      value.make("metadata").make("annotations").make("fairlead.dev/delete") = "protected";
+      add({"", "configmaps"}, "/api/v1/namespaces/team/configmaps", std::move(value), plan_.chance(0.5), false);
+      placed_.back().stays = true;
+    }
   }
 
-  bool can_all_go() const { return !dead_ && !blocked_; }
+  bool operator_works() const { return !dead_ && !blocked_; }
+  bool can_all_go() const { return operator_works() && !protected_; }
 
   Task<bool> set_up() {
     for (Placed& one : placed_) {
@@ -244,7 +256,7 @@ class Removals {
     for (const Placed& one : placed_)
       if (one.is_target && can_all_go() && is_there(one)) world_.fail(one.key().text() + " is still there");
     for (const Placed& one : placed_)
-      if (!one.is_target && !one.may_go && !is_there(one))
+      if ((one.stays || (!one.is_target && !one.may_go)) && !is_there(one))
         world_.fail(one.key().text() + " was not to go, and is gone");
     for (const auto& [resource, place, uid] : anew_) {
       sandbox::ObjectPtr there = world_.sandbox.core().store.find(resource, place);
@@ -266,7 +278,7 @@ class Removals {
     if (gone || begins) moved_[uid] = world_.loop.now();
     if (resource == kWidgets && (gone || begins)) moved_["widgets"] = world_.loop.now();
     // What removes finalizers outlives what carries them.
-    if (gone && resource == kDeployments && can_all_go())
+    if (gone && resource == kDeployments && operator_works())
       for (const auto& [place, object] : world_.sandbox.core().store.all(kWidgets)) {
         const Placed* widget = find({"acme.dev", "Widget", place.ns, place.name});
         if (widget && widget->is_target) world_.fail("the operator went before Widget " + place.name);
@@ -281,7 +293,7 @@ class Removals {
   };
 
   void add(sandbox::ResourceId resource, std::string path, Json value, bool is_target, bool may_go) {
-    placed_.push_back({std::move(resource), std::move(path), std::move(value), is_target, may_go, {}});
+    placed_.push_back({std::move(resource), std::move(path), std::move(value), is_target, may_go, false, {}});
   }
   static sandbox::Place place_of(const Placed& one) { return {one.key().ns, one.key().name}; }
 
@@ -325,6 +337,7 @@ class Removals {
   Random plan_;
   bool dead_ = false;
   bool blocked_ = false;
+  bool protected_ = false;
   Duration pace_{};
   std::vector<Placed> placed_;
   std::vector<Anew> anew_;
