@@ -129,7 +129,7 @@ def bring_in(story, tool, arena):
     with story.during(arena):
         began = time.monotonic()
         while time.monotonic() - began < 150:
-            with begun(arena, commands(story, tool, arena)) as attempt:
+            with begun(arena, tool.bring_in(story, arena.folder)) as attempt:
                 true_at = follow(attempt, 100, lambda: story.came_true(arena))
             if true_at is not None and attempt.code == 0:
                 return

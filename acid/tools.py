@@ -42,8 +42,12 @@ class Tool:
         """The commands that leave the cluster as an interrupted attempt does: only `half` was sent, nothing was waited for."""
         raise NotImplementedError
 
+    def bring_in(self, story, folder):
+        """The commands that put in what take_out() is then measured with."""
+        return self.put_in(story, folder)
+
     def take_out(self, story, folder):
-        """The commands that take out what put_in() has put in, from the same folder."""
+        """The commands that take out what bring_in() has put in, from the same folder."""
         raise NotImplementedError
 
 
@@ -91,6 +95,10 @@ class Kubectl(Tool):
 
     def put_half_in(self, story, folder, half):
         return [self.apply(bundles.bundle(folder / "half.yaml", half))]
+
+    def bring_in(self, story, folder):
+        """On the server's side: large CRDs do not fit into the annotation that plain apply keeps."""
+        return [[*self.apply(bundles.bundle(folder / "bundle.yaml", story.objects())), "--server-side"]]
 
     def take_out(self, story, folder):
         return [[kubectl(), "delete", "-f", folder / "bundle.yaml"]]

@@ -133,7 +133,7 @@ def measure(figures, plane, folder, wanted):
     kapps = [Arm("kapp delete, s", runs.kapp)] if peers.binary("kapp") else []
     interleave([bare, fairlead, unwatched, *kapps], wanted.rounds)
     figures.at_most(f"{wanted.objects} objects in {NAMESPACES} namespaces removed, s, to a bare load generator", fairlead, bare, 1.2)
-    figures.at_most("the same, to kubectl delete -f --wait=false, until all is gone", fairlead, unwatched, 1)
+    figures.at_most("the same, to kubectl delete -f --wait=false, until all is gone", fairlead, unwatched, 1.05)
     for arm in kapps:
         figures.at_most("the same, to kapp delete", fairlead, arm, 1)
     if not wanted.quick:

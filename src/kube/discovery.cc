@@ -47,6 +47,25 @@ Task<Outcome<std::optional<object::Resource>>> Discovery::find_by_name(std::stri
   co_return co_await look([&](const Discovered& known) { return known.find_by_name(name); });
 }
 
+Task<Outcome<std::optional<object::Resource>>> Discovery::find_at_source(std::string group, std::string version,
+                                                                         std::string kind) {
+  std::string place = group + "/" + version;
+  if (!known_.find(group, version, kind)) {
+    if (asking_.insert(place).second) {
+      Discovered found;
+      co_await read_group(group, version, found);
+      asking_.erase(place);
+      if (found.problems().empty() && !known_.find(group, version, kind)) known_.merge(std::move(found));
+      read_ended_.notify_all();
+    } else {
+      while (asking_.contains(place)) CO_TRY(co_await read_ended_.wait());
+    }
+  }
+  const object::Resource* resource = known_.find(group, version, kind);
+  if (!resource) co_return std::nullopt;
+  co_return *resource;
+}
+
 Task<Outcome<void>> Discovery::refresh() {
   while (reading_) {
     uint64_t round = rounds_;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,10 @@ class Discovery {
   // Nothing if the cluster does not serve it; missing() says why.
   Task<Outcome<std::optional<object::Resource>>> find(std::string group, std::string version, std::string kind);
   Task<Outcome<std::optional<object::Resource>>> find_by_name(std::string name);
+  // The same, from the server of that API itself: what is told about all of them may be seconds behind. Those who ask
+  // at the same time share one request.
+  Task<Outcome<std::optional<object::Resource>>> find_at_source(std::string group, std::string version,
+                                                                std::string kind);
 
   // Everything that is known. Asks the server if nothing is yet.
   Task<Outcome<const Discovered*>> all();
@@ -45,6 +50,8 @@ class Discovery {
   Options options_;
   Discovered known_;
   std::optional<TimePoint> read_at_;
+  // "group/version" of those that are being asked themselves.
+  std::set<std::string> asking_;
   bool reading_ = false;
   uint64_t rounds_ = 0;
   std::optional<Failure> last_failure_;

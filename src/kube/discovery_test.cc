@@ -159,6 +159,31 @@ TEST(Discovery, many_who_ask_at_once_share_one_round) {
   EXPECT_EQ(world.server.seen.size(), 2u);
 }
 
+TEST(Discovery, an_api_is_asked_itself_once_for_all_who_ask) {
+  World world;
+  world.server.say(aggregated_core()).say(aggregated_groups());
+  EXPECT_EQ(world.found("", "v1", "Pod"), "pods");
+  world.server.say({.status = 503, .body = "service unavailable"})
+      .say({.body = R"({"kind":"APIResourceList","groupVersion":"acme.dev/v1","resources":[
+        {"name":"gauges","singularName":"gauge","namespaced":true,"kind":"Gauge","verbs":["create"]}]})"});
+  auto ask = [&] { return world.discovery.find_at_source("acme.dev", "v1", "Gauge"); };
+  auto none = world.loop.run(ask());
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+  Scope scope(world.loop, nullptr);
+  int found = 0;
+  auto one = [&]() -> Task<void> {
+    auto resource = co_await ask();
+    if (resource && *resource && (*resource)->plural == "gauges") ++found;
+  };
+  for (int i = 0; i < 3; ++i) scope.spawn(one());
+  world.loop.run(scope.join());
+  EXPECT_EQ(found, 3);
+  EXPECT_EQ(world.server.targets(),
+            (std::vector<std::string>{"GET /api", "GET /apis", "GET /apis/acme.dev/v1", "GET /apis/acme.dev/v1"}));
+  EXPECT_EQ(world.found("", "v1", "Pod"), "pods") << "the others are known as before";
+}
+
 TEST(Discovery, who_is_cancelled_fails_alone) {
   World world;
   Step core = aggregated_core();

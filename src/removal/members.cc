@@ -109,7 +109,8 @@ class Members {
       if (auto claimed = co_await claim_at_last(); !claimed) {
         fail(ending, Error(ErrorKind::unavailable, "the record of the bundle could not be claimed, and remains")
                          .because(claimed.error().error())
-                         .next("fairlead delete --name …, once that webhook answers or is gone"));
+                         .next(fmt::format("fairlead delete --name {}, once that webhook answers or is gone",
+                                           inventory_.name())));
         co_return;
       }
     std::vector<object::Key> remaining;

@@ -82,7 +82,7 @@ TEST_F(MembersTest, ABrokenWebhookOfOthersLeavesTheRecord) {
   EXPECT_FALSE(record().is_null());
   EXPECT_THAT(reports(ending), HasSubstr("error: the record of the bundle could not be claimed, and remains\n"));
   EXPECT_THAT(reports(ending),
-              HasSubstr("  next      fairlead delete --name …, once that webhook answers or is gone\n"));
+              HasSubstr("  next      fairlead delete --name shop, once that webhook answers or is gone\n"));
 }
 
 }  // namespace

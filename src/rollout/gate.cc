@@ -26,7 +26,7 @@ void Gate::evidence_changed(bool likely) {
 // for the first seconds, and grow to a twelfth. Three seconds are about 50 tries, ten minutes less than 200.
 Duration Gate::next_pause() const {
   std::chrono::duration<double> quiet = loop_.now() - evidence_at_;
-  auto pause = std::chrono::duration_cast<Duration>(quiet * std::clamp(quiet.count() / 200, 1.0 / 30, 1.0 / 12));
+  auto pause = std::chrono::duration_cast<Duration>(quiet * std::clamp(quiet.count() / 200, 1.0 / 25, 1.0 / 12));
   return std::clamp(pause, likely_ ? kShortestPause : kUnlikelyPause, kLongestPause);
 }
 

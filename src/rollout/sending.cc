@@ -168,7 +168,7 @@ Task<Result<void>> Sender::learn_kind(uint32_t node) {
   const object::Object& object = run_.object(node);
   Duration pause = kFirstPause;
   while (!run_.kinds.of(object)) {
-    auto found = co_await run_.discovery.find(object.group(), object.version(), object.kind());
+    auto found = co_await run_.discovery.find_at_source(object.group(), object.version(), object.kind());
     if (found && *found) {
       run_.kinds.learn(**found);
       break;
@@ -215,9 +215,11 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
   while (true) {
     if (!holding_.is_recorded(node)) CO_TRY(co_await holding_.await_record(node, last));
     CO_TRY_ASSIGN(uint64_t connection, co_await guards_.connection_for(node));
+    CO_TRY(co_await precedence_.await(node));
     // Not governed by patience: it is not the object's fault that there are many, and what is in flight ends by itself.
     CO_TRY(co_await take_turn().governed_by(&run_.waits));
     kube::Outcome<kube::Reply> outcome = co_await apply(node, connection, force).governed_by(&run_.requests);
+    precedence_.sent(node);
     if (outcome && is_terminating(outcome->value) && !run_.options.dry_run) {
       // It took the change, and is on its way out all the same: what leans on it has to wait for the next one.
       run_.tell(What::parked, node, "terminating", "one of that name is being deleted, and has to be gone first");

@@ -5,6 +5,7 @@
 #include "rollout/gates.h"
 #include "rollout/guards.h"
 #include "rollout/holding.h"
+#include "rollout/precedence.h"
 #include "rollout/run.h"
 #include "rollout/tracking.h"
 
@@ -19,6 +20,7 @@ class Sender {
         tracker_(tracker),
         evidence_(evidence),
         gates_(gates),
+        precedence_(run),
         freed_(run.loop) {}
 
   // Its needs are met. One task an object.
@@ -52,6 +54,7 @@ class Sender {
   Tracker& tracker_;
   Evidence& evidence_;
   Gates& gates_;
+  Precedence precedence_;
   // How many are under way, and who waits for one of them to end.
   size_t in_flight_ = 0;
   Signal freed_;
