@@ -4,6 +4,9 @@ Every run has a fresh cluster. Results are kept as they come: a run that was int
 with the same tool and the same story is not measured again.
 """
 import argparse
+import itertools
+import multiprocessing
+import os
 import signal
 import sys
 
@@ -28,6 +31,7 @@ def parsed(arguments):
     parser.add_argument("story", nargs="*", help="which stories: a name, or the beginning of several (default: all)")
     parser.add_argument("--tools", default="", help="which tools, with commas between them (default: all)")
     parser.add_argument("--runs", type=int, help="how many runs of each; of the peers never more than 3")
+    parser.add_argument("--at-once", type=int, default=1, help="so many runs side by side; the tables say so")
     parser.add_argument("--list", action="store_true", help="list stories and tools, and what is measured already")
     parser.add_argument("--table", action="store_true", help="print and write what is measured already; make no runs")
     parser.add_argument("--fresh", action="store_true", help="make the runs anew that are there already")
@@ -63,17 +67,50 @@ def pending(known, tools, results, asked):
                     yield story, tool
 
 
-def run_all(known, tools, results, asked):
-    todo = list(pending(known, tools, results, asked))
-    for number, (story, tool) in enumerate(todo):
-        for attempt in range(ATTEMPTS_OF_THE_HARNESS):
+def work(todo, results, at_once, numbers):
+    """The runs with these numbers. An own failure is no result: it is tried once more, and else left out."""
+    for number in itertools.takewhile(lambda number: number < len(todo), numbers):
+        story, tool = todo[number]
+        for _ in range(ATTEMPTS_OF_THE_HARNESS):
             try:
-                row = results.add(story, tool, running.run(story, tool))
+                row = results.add(story, tool, {**running.run(story, tool), "at_once": at_once})
                 one = Summary(story, tool, [row])
                 say(f"[{number + 1}/{len(todo)}] {story.name}, {tool.name}: {tables.cell(one)}  {one.words}")
                 break
             except Failure as failure:
                 say(f"[{number + 1}/{len(todo)}] {story.name}, {tool.name}: could not be measured\n{failure.text}")
+
+
+def run_all(todo, results, at_once):
+    if at_once == 1:
+        return work(todo, results, at_once, itertools.count())
+    taken = multiprocessing.Value("i", 0)
+
+    def next_number():
+        with taken:
+            taken.value += 1
+            return taken.value - 1
+
+    def worker():
+        try:
+            work(todo, results, at_once, iter(next_number, None))
+        except KeyboardInterrupt:  # its cluster is down by now
+            sys.exit(130)
+    workers = [multiprocessing.get_context("fork").Process(target=worker) for _ in range(at_once)]
+    for one in workers:
+        one.start()
+    try:
+        for one in workers:
+            one.join()
+    except KeyboardInterrupt:
+        for one in workers:
+            if one.is_alive():
+                os.kill(one.pid, signal.SIGINT)
+        for one in workers:
+            one.join()
+        raise
+    finally:
+        results.rows = results.read()
 
 
 def publish(known, tools, results):
@@ -118,7 +155,8 @@ def main(arguments):
                 for tool in tools:
                     results.forget(story, tool)
         try:
-            run_all(known, [tool for tool in tools if tool.there()], results, asked.runs)
+            there = [tool for tool in tools if tool.there()]
+            run_all(list(pending(known, there, results, asked.runs)), results, asked.at_once)
         except KeyboardInterrupt:
             say("interrupted; what was measured is kept")
             return 130

@@ -130,8 +130,10 @@ def document(stories, tools, summaries, goals):
     shown = [story for story in stories if any(summaries[story.name, tool.name] for tool in tools)]
     dates = [row["at"] for summary in summaries.values() for row in summary.rows]
     measured = "–".join(dict.fromkeys(time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (min(dates), max(dates))))
+    at_once = max(row.get("at_once", 1) for summary in summaries.values() for row in summary.rows)
+    beside = f", up to {at_once} runs at a time" if at_once > 1 else ""
     versions = ", ".join(f"{tool.name} {tool.version()}" for tool in tools if tool.name != "limit")
-    parts = [INTRODUCTION, f"Measured {measured} on {machine()}; Kubernetes {builds.KUBERNETES}.\n\nTools: {versions}.\n",
+    parts = [INTRODUCTION, f"Measured {measured} on {machine()}{beside}; Kubernetes {builds.KUBERNETES}.\n\nTools: {versions}.\n",
              "## Overview\nFirst attempts that succeeded, median seconds. Bold: the quickest of those that always did.\n",
              markdown(overview(stories, tools, summaries, "**")) + "\n",
              "## What Fairlead must show\n", markdown([["goal", "holds", "measured"], *goals]) + "\n"]

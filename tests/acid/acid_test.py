@@ -4,6 +4,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "acid"))
@@ -57,6 +58,13 @@ class Resuming(unittest.TestCase):
         Results(self.path).add(self.story, FAIRLEAD, row())
         self.path.write_text(self.path.read_text() + '{"story": "on')
         self.assertEqual(len(Results(self.path).of(self.story, FAIRLEAD)), 1)
+
+    def test_side_by_side_each_run_is_made_once(self):
+        todo = [(Made(f"story-{number}"), FAIRLEAD) for number in range(20)]
+        with unittest.mock.patch("running.run", lambda story, tool: row()), unittest.mock.patch("main.say"):
+            main.run_all(todo, results := Results(self.path), 3)
+        self.assertEqual(sorted(one["story"] for one in results.rows), sorted(story.name for story, _ in todo))
+        self.assertEqual({one["at_once"] for one in results.rows}, {3})
 
     def test_runs_of_another_version_do_not_count(self):
         Results(self.path).add(self.story, FAIRLEAD, row())
