@@ -9,6 +9,7 @@ import time
 import builds
 import certificates
 import components
+from instance import CLUSTERS
 from settings import CACHE, COMMAND, HERE, Failure, give_to_caller, run, say
 
 
@@ -170,8 +171,21 @@ def is_well(instance):
     return bool(processes) and all(map(instance.alive, processes)) and instance.ready()
 
 
+LOGS_STAY = 24 * 3600
+
+
+def forget_old_logs():
+    """Of clusters that went down a day ago: tests and benchmarks have one each, whose name never comes again."""
+    for folder in CLUSTERS.glob("*"):
+        is_old = folder.is_dir() and time.time() - folder.stat().st_mtime > LOGS_STAY
+        if is_old and not (folder / "record.json").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.with_name(f"{folder.name}.lock").unlink(missing_ok=True)
+
+
 def down(instance):
     was_up = bool(instance.record)
     instance.end()
+    forget_old_logs()
     give_to_caller()
     say(f"the cluster {instance.name} is down" if was_up else f"the cluster {instance.name} was not up")
