@@ -116,7 +116,7 @@ def run_all(todo, results, at_once):
 def publish(known, tools, results):
     """The table of everything measured, whatever was asked for now. Whether all goals hold of what was asked for."""
     everything = stories()
-    summaries = {(story.name, tool.name): Summary(story, tool, results.of(story, tool))
+    summaries = {(story.name, tool.name): Summary(story, tool, results.shown(story, tool))
                  for story in everything for tool in TOOLS}
     if not any(summaries.values()):
         say("nothing is measured yet")

@@ -31,6 +31,15 @@ class Results:
         return [row for row in self.rows
                 if (row["story"], row["tool"], row["story_version"], row["tool_version"]) == wanted]
 
+    def shown(self, story, tool):
+        """Those to publish: as the story is now, of the build with the most runs, or the newest of several such. A new build of
+        a tool does not make untrue what was measured with the one before; the tables name it."""
+        builds = {}
+        for row in self.rows:
+            if (row["story"], row["tool"], row["story_version"]) == (story.name, tool.name, story.version()):
+                builds.setdefault(row["tool_version"], []).append(row)
+        return max(builds.values(), key=lambda rows: (len(rows), rows[-1]["at"]), default=[])
+
     def forget(self, story, tool):
         """So that they are made anew."""
         self.rows = self.read()  # another run may have added to it

@@ -126,13 +126,25 @@ def machine():
     return f"{os.cpu_count()} cores ({model}), {memory:.0f} GiB of memory, Linux {platform.release()}"
 
 
+def identities(tool, stories, summaries):
+    """What the runs of a tool were made with, and in which stories where that is not the same in all."""
+    found = {}
+    for story in stories:
+        for row in summaries[story.name, tool.name].rows:
+            found.setdefault(row["tool_version"], set()).add(story.name)
+    most = max(map(len, found.values()), default=0)
+    return [one if len(names) == most else f"{one} ({', '.join(sorted(names))})"
+            for one, names in sorted(found.items(), key=lambda item: -len(item[1]))]
+
+
 def document(stories, tools, summaries, goals):
     shown = [story for story in stories if any(summaries[story.name, tool.name] for tool in tools)]
     dates = [row["at"] for summary in summaries.values() for row in summary.rows]
     measured = "–".join(dict.fromkeys(time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (min(dates), max(dates))))
     at_once = max(row.get("at_once", 1) for summary in summaries.values() for row in summary.rows)
     beside = f", up to {at_once} runs at a time" if at_once > 1 else ""
-    versions = ", ".join(f"{tool.name} {tool.version()}" for tool in tools if tool.name != "limit")
+    versions = ", ".join(f"{tool.name} {tool.versions(identities(tool, shown, summaries))}" for tool in tools
+                         if tool.name != "limit")
     parts = [INTRODUCTION, f"Measured {measured} on {machine()}{beside}; Kubernetes {builds.KUBERNETES}.\n\nTools: {versions}.\n",
              "## Overview\nFirst attempts that succeeded, median seconds. Bold: the quickest of those that always did.\n",
              markdown(overview(stories, tools, summaries, "**")) + "\n",

@@ -34,6 +34,10 @@ class Tool:
         """Changes whenever its runs have to be made anew."""
         return self.version()
 
+    def versions(self, identities):
+        """As people call those that runs were made with."""
+        return self.version()
+
     def put_in(self, story, folder):
         """The commands of one attempt. What they read is written into the folder."""
         raise NotImplementedError
@@ -68,6 +72,9 @@ class Fairlead(Tool):
 
     def version(self):
         return f"build {self.identity()}"
+
+    def versions(self, identities):
+        return " and ".join(f"build {one}" for one in identities)
 
     def put_in(self, story, folder):
         file = bundles.bundle(folder / "bundle.yaml", story.objects())

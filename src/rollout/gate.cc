@@ -6,6 +6,7 @@ namespace fairlead::rollout {
 
 void Gate::open() {
   ++opened_;
+  pauses_ = 0;
   scout_ = nullptr;
   changed_.notify_all();
   scout_changed_.notify_all();
@@ -22,12 +23,14 @@ void Gate::evidence_changed(bool likely) {
   changed_.notify_one();
 }
 
-// Pods listen soon after they are Ready, or late for a reason: the pauses are a thirtieth of the time that has passed
-// for the first seconds, and grow to a twelfth. Three seconds are about 50 tries, ten minutes less than 200.
+// Pods listen soon after they are Ready, or late for a reason: the pauses are a twenty-fifth of the time that has
+// passed for the first seconds, and grow to a twelfth. Three seconds are less than 50 tries, ten minutes less than 200.
+// Evidence that changes again and again makes them short again, but not as short as they were.
 Duration Gate::next_pause() const {
   std::chrono::duration<double> quiet = loop_.now() - evidence_at_;
   auto pause = std::chrono::duration_cast<Duration>(quiet * std::clamp(quiet.count() / 200, 1.0 / 25, 1.0 / 12));
-  return std::clamp(pause, likely_ ? kShortestPause : kUnlikelyPause, kLongestPause);
+  Duration shortest = kShortestPause * std::clamp(pauses_, kShortPauses, 2 * kShortPauses) / kShortPauses;
+  return std::clamp(pause, likely_ ? shortest : kUnlikelyPause, kLongestPause);
 }
 
 Task<Result<void>> Gate::pause() {
@@ -35,6 +38,7 @@ Task<Result<void>> Gate::pause() {
   uint64_t opened = opened_, before = evidence_, evidence = evidence_;
   Duration length = next_pause();
   Result<void> result;
+  ++pauses_;
   pausing_ = true;
   while (result && opened_ == opened && (evidence == before || !likely_) && loop_.now() < begun + length) {
     Loop::TimerId timer = loop_.call_at(begun + length, [this] { scout_changed_.notify_all(); });

@@ -23,7 +23,9 @@ namespace fairlead::rollout {
 
 class Gate {
  public:
+  // After so many pauses at a gate the shortest one grows, to twice as long.
   static constexpr Duration kShortestPause = std::chrono::milliseconds(50);
+  static constexpr int kShortPauses = 25;
   static constexpr Duration kLongestPause = std::chrono::seconds(10);
   // While what the cluster shows says that a try cannot work: only in case that it shows less than there is.
   static constexpr Duration kUnlikelyPause = std::chrono::seconds(1);
@@ -73,6 +75,8 @@ class Gate {
   const Place* scout_ = nullptr;
   // The scout waits; otherwise it is on its way.
   bool pausing_ = false;
+  // Since it was last open.
+  int pauses_ = 0;
   uint64_t opened_ = 0;
   uint64_t evidence_ = 0;
   bool likely_ = true;

@@ -68,6 +68,15 @@ TEST(Gate, EvidenceSendsTheScoutAtOnce) {
   EXPECT_EQ(crowd.loop.now(), crowd.works_at);
 }
 
+// A certificate is put in after the pod was Ready, and then it still does not listen.
+TEST(Gate, EvidenceThatChangesAgainDoesNotBeginAllOver) {
+  Crowd crowd;
+  for (int i = 1; i <= 3; ++i) crowd.loop.call_after(i * seconds(1), [&] { crowd.gate.evidence_changed(true); });
+  crowd.loop.run(crowd.run(5, seconds(4)));
+  // Each of the five once before it comes to the gate.
+  EXPECT_LT(crowd.tries, 5 + 60);
+}
+
 TEST(Gate, EvidenceSendsAnotherWhereTheScoutHangs) {
   Crowd crowd;
   crowd.works_at = crowd.hangs_until = crowd.loop.now() + seconds(2);

@@ -35,7 +35,8 @@ def row(ok=True, seconds=4.0, **further):
 
 
 def summaries(story, **rows):
-    return {(story.name, tool.name): Summary(story, tool, rows.get(tool.name, [])) for tool in TOOLS}
+    return {(story.name, tool.name): Summary(story, tool, [{"tool_version": "one", **one} for one in rows.get(tool.name, [])])
+            for tool in TOOLS}
 
 
 class Resuming(unittest.TestCase):
@@ -72,6 +73,15 @@ class Resuming(unittest.TestCase):
         self.path.write_text(json.dumps(other) + "\n")
         self.assertEqual(self.left(), ["fairlead", "limit", "fairlead", "limit", "limit"])
 
+    def test_a_new_build_is_shown_once_it_has_as_many_runs(self):
+        results = Results(self.path)
+        for _ in range(2):
+            results.add(self.story, FAIRLEAD, row())
+        first = results.rows[0]["tool_version"]
+        for shown in (first, "another"):
+            results.rows.append(results.rows[0] | {"tool_version": "another", "at": results.rows[-1]["at"] + 1})
+            self.assertEqual([one["tool_version"] for one in results.shown(self.story, FAIRLEAD)], [shown] * 2)
+
     def test_forgotten_runs_are_made_anew(self):
         results = Results(self.path)
         results.add(self.story, FAIRLEAD, row())
@@ -96,6 +106,12 @@ class Tables(unittest.TestCase):
         self.assertIn("| fairlead apply | 1 of 1 | 0 | 4.0 (4.0) | 50 | 12 |  |", text)
         self.assertIn("| kubectl apply | 0 of 1 | 0 | – | 50 | 12 | `error: it \\| did not` |", text)
         self.assertIn("| one: 2 of 2 first attempts | not yet | 1 of 1 |", text)
+
+    def test_several_builds_are_named(self):
+        first, second = Made("first"), Made("second")
+        known = {**summaries(first, fairlead=[row()]), **summaries(second, fairlead=[row(tool_version="two")])}
+        known |= summaries(Made("third"), fairlead=[row()])
+        self.assertEqual(tables.identities(FAIRLEAD, [first, second, Made("third")], known), ["one", "two (second)"])
 
     def test_what_is_left_over_is_shown(self):
         story = Made("one", "out")
