@@ -42,13 +42,18 @@ def leave_half(story, tool, arena):
             raise settings.Failure(f"{tool.name} was not done with the first half of {story.name}", last_words(attempt.lines))
 
 
+def said_of(arena, text):
+    """As it goes into the table: without the place where the run's files happen to be."""
+    return shortened(text.replace(f"{arena.folder}/", ""))
+
+
 def figures(story, attempt, arena, before):
     objects = story.objects()
-    words = last_words(attempt.lines).replace(f"{arena.folder}/", "") if attempt.code != 0 else ""
+    words = said_of(arena, last_words(attempt.lines)) if attempt.code != 0 else ""
     return {"code": attempt.code, "tool_seconds": attempt.seconds, "peak_mib": attempt.peak_mib,
             "requests": arena.log.requests() - before, "objects": len(objects),
             "kinds": len({(one["apiVersion"], one["kind"]) for one in objects}),
-            "words": shortened(words)}
+            "words": words}
 
 
 def put_in(story, tool, arena):
@@ -91,7 +96,7 @@ def never(story, tool, arena):
     held = [one["metadata"]["name"] for one in story.objects() if story.guarded(one)]
     said = "\n".join(line.text for line in lines)
     return {**figures(story, attempt, arena, before), "ok": named is not None, "evident": evident,
-            "seconds": named.seconds if named else None, "named": shortened(named.text.strip()) if named else "",
+            "seconds": named.seconds if named else None, "named": said_of(arena, named.text.strip()) if named else "",
             "hung": waited, "holds": any(name in said for name in held)}
 
 

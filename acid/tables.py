@@ -91,7 +91,7 @@ def detail(story, tools, summaries):
     for tool in tools:
         one = summaries[story.name, tool.name]
         if one:
-            rows.append([tool.title, *detail_cells(story, one)])
+            rows.append([tool.out_title if story.kind == "out" else tool.title, *detail_cells(story, one)])
     return markdown(rows)
 
 

@@ -20,6 +20,7 @@ class Tool:
     """`one` of the helms has everything in one release; the others put the guarded objects in with kubectl afterwards."""
     name = ""
     title = ""
+    out_title = ""  # of taking out
     runs = 3
 
     def there(self):
@@ -64,7 +65,7 @@ def guarded_of(story):
 
 
 class Fairlead(Tool):
-    name, title = "fairlead", "fairlead apply"
+    name, title, out_title = "fairlead", "fairlead apply", "fairlead delete"
 
     @functools.cache
     def identity(self):
@@ -88,6 +89,8 @@ class Fairlead(Tool):
 
 
 class Kubectl(Tool):
+    out_title = "kubectl delete -f"
+
     def __init__(self, name, title, *flags):
         self.name, self.title, self.flags = name, title, flags
 
@@ -112,8 +115,8 @@ class Kubectl(Tool):
 
 
 class Peer(Tool):
-    def __init__(self, name, title, binary):
-        self.name, self.title, self.binary = name, title, binary
+    def __init__(self, name, title, out_title, binary):
+        self.name, self.title, self.out_title, self.binary = name, title, out_title, binary
 
     def there(self):
         return peers.binary(self.binary) is not None
@@ -202,6 +205,8 @@ class Limit(Tool):
 
 TOOLS = [Fairlead(), Limit(), Kubectl("kubectl", "kubectl apply"),
          Kubectl("kubectl-ssa", "kubectl apply --server-side", "--server-side"),
-         Helm("helm3", "helm 3 --wait, then kubectl", "helm3"), HelmInOne("helm3-one", "helm 3 --wait, one release", "helm3"),
-         Helm("helm4", "helm 4 --wait, then kubectl", "helm4"), HelmInOne("helm4-one", "helm 4 --wait, one release", "helm4"),
-         Kapp("kapp", "kapp deploy", "kapp")]
+         Helm("helm3", "helm 3 --wait, then kubectl", "kubectl delete, then helm 3 uninstall --wait", "helm3"),
+         HelmInOne("helm3-one", "helm 3 --wait, one release", "helm 3 uninstall --wait, one release", "helm3"),
+         Helm("helm4", "helm 4 --wait, then kubectl", "kubectl delete, then helm 4 uninstall --wait", "helm4"),
+         HelmInOne("helm4-one", "helm 4 --wait, one release", "helm 4 uninstall --wait, one release", "helm4"),
+         Kapp("kapp", "kapp deploy", "kapp delete", "kapp")]

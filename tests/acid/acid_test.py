@@ -14,6 +14,7 @@ import audit  # noqa: E402
 import bundles  # noqa: E402
 import goals  # noqa: E402
 import main  # noqa: E402
+import running  # noqa: E402
 import stories_never  # noqa: E402
 import tables  # noqa: E402
 import timelines  # noqa: E402
@@ -106,6 +107,10 @@ class Tables(unittest.TestCase):
         self.assertIn("| fairlead apply | 1 of 1 | 0 | 4.0 (4.0) | 50 | 12 |  |", text)
         self.assertIn("| kubectl apply | 0 of 1 | 0 | – | 50 | 12 | `error: it \\| did not` |", text)
         self.assertIn("| one: 2 of 2 first attempts | not yet | 1 of 1 |", text)
+
+    def test_where_the_files_were_is_not_told(self):
+        arena = unittest.mock.Mock(folder=pathlib.Path("/somewhere/run-7"))
+        self.assertEqual(running.said_of(arena, 'error in "/somewhere/run-7/bundle.yaml"'), 'error in "bundle.yaml"')
 
     def test_several_builds_are_named(self):
         first, second = Made("first"), Made("second")
