@@ -227,13 +227,15 @@ error: ConfigMap nowhere-at-all/lost cannot be stored
         deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"},
                       "spec": {"selector": {"matchLabels": {"app": "x"}}, "template": template}}
         text = documents(deployment)
+        stored = fairlead("-n", self.namespace, "-f", "-", "--no-wait", stdin=text)
+        self.assertEqual(stored.returncode, 0, stored.stderr)
+        run(KUBECTL, "-n", self.namespace, "wait", "--for=jsonpath={.status.unavailableReplicas}=1", "deployment/x",
+            "--timeout=60s", check=True)
         result = fairlead("-n", self.namespace, "-f", "-", "--timeout", "1s", stdin=text)
         self.assertEqual(result.returncode, 3, result.stdout + result.stderr)
         self.assertIn(f"error: Deployment {self.namespace}/x is not ready after 1s\n"
                       "  because   0 of 1 replica is ready\n", result.stderr)
         self.assertIn(f"  next      kubectl -n {self.namespace} describe ", result.stderr)
-        stored = fairlead("-n", self.namespace, "-f", "-", "--no-wait", stdin=text)
-        self.assertEqual(stored.returncode, 0, stored.stderr)
 
     def test_verbosity_shows_requests_and_no_secrets(self):
         secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"password": "hunter2"}}
