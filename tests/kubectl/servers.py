@@ -57,6 +57,9 @@ NOT_THE_SAME = [
     (r":3[0-2]\d{3}\b", ":PORT"),
     (r"/(LIVE|MERGED)-\d+/", r"/\1/"),
     (r"kube-api-access-\w{5}\b", "kube-api-access-SUFFIX"),
+    # Whether a Deployment's controller ever sees its new ReplicaSet without pods is a matter of luck on a real server.
+    (r"Created new replica set (\"[^\"]+\")", r"ReplicaSet \1 is progressing."),
+    ("NewReplicaSetCreated", "ReplicaSetUpdated"),
     # What is generated, at the end of a name: by a Deployment, a ReplicaSet or a Job.
     (r"-[0-9bcdf-hj-np-tv-z]{8,10}(-[0-9bcdf-hj-np-tv-z]{5})?\b", "-HASH"),
     (r"^(pod/)?(\w+)-[0-9bcdf-hj-np-tv-z]{5}\b", r"\1\2-SUFFIX"),
