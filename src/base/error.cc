@@ -1,5 +1,7 @@
 #include "base/error.h"
 
+#include <iterator>
+
 namespace fairlead {
 
 struct Error::Rep {
@@ -81,9 +83,16 @@ std::string Error::message() const {
 
 std::string Error::report() const {
   std::string text = "error: " + what() + "\n";
-  for (const Error* error = cause(); error; error = error->cause()) text += "  because   " + error->what() + "\n";
-  if (!where().empty()) text += "  from      " + where() + "\n";
-  if (!next().empty()) text += "  next      " + next() + "\n";
+  // Lines of a longer text stay in its column: what a server says cannot look like a line of ours.
+  auto add = [&](std::string_view label, const std::string& words) {
+    fmt::format_to(std::back_inserter(text), "  {:<10}", label);
+    for (char c : words.substr(0, words.find_last_not_of('\n') + 1))
+      text += c == '\n' ? "\n            " : std::string(1, c);
+    text += '\n';
+  };
+  for (const Error* error = cause(); error; error = error->cause()) add("because", error->what());
+  if (!where().empty()) add("from", where());
+  if (!next().empty()) add("next", next());
   return text;
 }
 

@@ -1,0 +1,14 @@
+// Text from elsewhere made fit for a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace fairlead {
+
+// The text with everything that could play tricks on a terminal written out: control characters but the line feed and
+// the tab (an escape is `\x1b`), marks that change the direction of writing (`\u202e`), and bytes that are no UTF-8.
+// What a webhook or an API server says is printed through this.
+std::string printable(std::string_view text);
+
+}  // namespace fairlead
