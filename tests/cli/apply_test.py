@@ -229,7 +229,7 @@ error: ConfigMap nowhere-at-all/lost cannot be stored
         text = documents(deployment)
         stored = fairlead("-n", self.namespace, "-f", "-", "--no-wait", stdin=text)
         self.assertEqual(stored.returncode, 0, stored.stderr)
-        run(KUBECTL, "-n", self.namespace, "wait", "--for=jsonpath={.status.unavailableReplicas}=1", "deployment/x",
+        run(KUBECTL, "-n", self.namespace, "wait", "--for=jsonpath={.status.updatedReplicas}=1", "deployment/x",
             "--timeout=60s", check=True)
         result = fairlead("-n", self.namespace, "-f", "-", "--timeout", "1s", stdin=text)
         self.assertEqual(result.returncode, 3, result.stdout + result.stderr)
