@@ -3,15 +3,16 @@
 #include <random>
 
 #include "base/interrupt.h"
-#include "cli/apply_output.h"
 #include "cli/command.h"
 #include "cli/connect.h"
-#include "cli/fetch.h"
 #include "cli/holder.h"
+#include "cli/run_journal.h"
 #include "cli/selection.h"
+#include "cli/sources.h"
 #include "cli/timeouts.h"
 #include "inventory/inventory.h"
 #include "kube/timeout_text.h"
+#include "report/rollout_report.h"
 
 namespace fairlead::cli {
 namespace {
@@ -43,11 +44,6 @@ struct ApplyFlags {
 rollout::IgnorePolicy ignore_policy_of(const std::string& name) {
   if (name == "wait") return rollout::IgnorePolicy::wait;
   return name == "warn" ? rollout::IgnorePolicy::warn : rollout::IgnorePolicy::standard;
-}
-
-int report_all(const manifest::Errors& errors) {
-  for (const Error& error : errors) report(error);
-  return kFailed;
 }
 
 int exit_code(Ending::How how) {
@@ -92,31 +88,23 @@ Task<int> apply(RealLoop& loop, const Globals& globals, const ApplyFlags& flags,
     report(options.error());
     co_return kUsage;
   }
-  std::unique_ptr<JournalFile> journal_file;
-  if (!flags.journal.empty()) {
-    auto opened = JournalFile::open(flags.journal);
-    if (!opened) co_return report(opened.error());
-    journal_file = *std::move(opened);
-  }
-  manifest::Options reading{.recursive = flags.recursive};
-  reading.fetch = [&loop](std::string address, size_t max_bytes) { return fetch(loop, std::move(address), max_bytes); };
-  auto bundle = co_await manifest::read(flags.sources, std::move(reading)).governed_by(&stop);
-  if (!bundle) co_return report_all(bundle.error());
+  auto journal = RunJournal::open(loop.clock(), flags.journal);
+  if (!journal) co_return report(journal.error());
+  std::optional<manifest::Bundle> bundle = co_await read_sources(loop, flags.sources, flags.recursive, &stop);
+  if (!bundle) co_return kFailed;
   if (Result<void> selected = select(*bundle, flags.only, flags.skip); !selected) co_return report(selected.error());
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals);
   if (!cluster) co_return report(cluster.error());
   options->default_namespace = (*cluster)->default_namespace();
   options->namespace_is_chosen = !globals.namespace_name.empty();
 
-  ApplyOutput output(output_format(flags.output), options->dry_run);
-  journal::Journal journal(loop.clock());
-  journal.read_by([&](const journal::Event& event) { output.read(event); });
-  if (journal_file) journal.read_by([&](const journal::Event& event) { journal_file->read(event); });
+  report::RolloutReport shown(report::Screen(report::format_of(flags.output)), options->dry_run);
+  (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });
   Ending ending = co_await rollout::roll_out((*cluster)->client(), (*cluster)->discovery(), *std::move(bundle),
-                                             *std::move(options), journal, &stop);
-  output.finish(ending);
+                                             *std::move(options), (*journal)->journal(), &stop);
+  shown.finish(ending);
   co_await (*cluster)->close();
-  co_return exit_code(ending.how);
+  co_return (*journal)->close(exit_code(ending.how));
 }
 
 void add_flags(CLI::App& command, ApplyFlags& flags) {

@@ -9,11 +9,12 @@
 #include "base/scope.h"
 #include "cli/command.h"
 #include "cli/connect.h"
-#include "cli/delete_output.h"
-#include "cli/fetch.h"
 #include "cli/holder.h"
+#include "cli/run_journal.h"
+#include "cli/sources.h"
 #include "cli/timeouts.h"
 #include "kube/timeout_text.h"
+#include "report/removal_report.h"
 
 namespace fairlead::cli {
 namespace {
@@ -63,8 +64,7 @@ removal::DryRun dry_run_of(const std::string& name) {
 
 // Asks on the terminal, and goes on hearing Ctrl-C while nobody answers.
 Task<bool> ask(Loop& loop, std::string text) {
-  std::fprintf(stderr, "%s\nGo on? [y/N] ", text.c_str());
-  std::fflush(stderr);
+  report::print(stderr, text + "\nGo on? [y/N] ");
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   char answer[64] = "";
   ssize_t length = 0;
@@ -102,24 +102,12 @@ Task<int> take_out(RealLoop& loop, const Globals& globals, const DeleteFlags& fl
         Error(ErrorKind::invalid, "one of -f, --name and KIND/NAME says what is to go").next("fairlead delete --help"));
     co_return kUsage;
   }
-  std::unique_ptr<JournalFile> journal_file;
-  if (!flags.journal.empty()) {
-    auto opened = JournalFile::open(flags.journal);
-    if (!opened) co_return report(opened.error());
-    journal_file = *std::move(opened);
-  }
-  manifest::Bundle bundle;
+  auto journal = RunJournal::open(loop.clock(), flags.journal);
+  if (!journal) co_return report(journal.error());
+  std::optional<manifest::Bundle> bundle;
   if (!flags.sources.empty()) {
-    manifest::Options reading{.recursive = flags.recursive};
-    reading.fetch = [&loop](std::string address, size_t max_bytes) {
-      return fetch(loop, std::move(address), max_bytes);
-    };
-    auto read = co_await manifest::read(flags.sources, std::move(reading)).governed_by(&stop);
-    if (!read) {
-      for (const Error& error : read.error()) report(error);
-      co_return kFailed;
-    }
-    bundle = *std::move(read);
+    bundle = co_await read_sources(loop, flags.sources, flags.recursive, &stop);
+    if (!bundle) co_return kFailed;
   }
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals);
   if (!cluster) co_return report(cluster.error());
@@ -129,21 +117,20 @@ Task<int> take_out(RealLoop& loop, const Globals& globals, const DeleteFlags& fl
   if (has_terminal && !flags.yes)
     options->ask = [&](std::string text) { return ask(loop, std::move(text)).governed_by(&stop); };
 
-  DeleteOutput output(output_format(flags.output), options->dry_run);
-  journal::Journal journal(loop.clock());
-  journal.read_by([&](const journal::Event& event) { output.read(event); });
-  if (journal_file) journal.read_by([&](const journal::Event& event) { journal_file->read(event); });
+  report::RemovalReport shown(report::Screen(report::format_of(flags.output)), options->dry_run);
+  (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });
   kube::Client& client = (*cluster)->client();
   kube::Discovery& discovery = (*cluster)->discovery();
   Ending ending;
-  if (!flags.sources.empty())
-    ending = co_await removal::take_out_manifests(client, discovery, bundle, *options, journal, &stop);
+  if (bundle)
+    ending = co_await removal::take_out_manifests(client, discovery, *bundle, *options, (*journal)->journal(), &stop);
   else if (!flags.name.empty())
-    ending = co_await removal::take_out_bundle(client, discovery, flags.name, *options, journal, &stop);
-  else ending = co_await removal::take_out_named(client, discovery, flags.objects, *options, journal, &stop);
-  output.finish(ending);
+    ending = co_await removal::take_out_bundle(client, discovery, flags.name, *options, (*journal)->journal(), &stop);
+  else
+    ending = co_await removal::take_out_named(client, discovery, flags.objects, *options, (*journal)->journal(), &stop);
+  shown.finish(ending);
   co_await (*cluster)->close();
-  co_return exit_code(ending.how);
+  co_return (*journal)->close(exit_code(ending.how));
 }
 
 void add_flags(CLI::App& command, DeleteFlags& flags) {

@@ -1,13 +1,12 @@
-#include <unistd.h>
-
 #include <cstdio>
 
 #include "cli/command.h"
+#include "report/screen.h"
 
 namespace fairlead::cli {
 
 int report(const Error& error) {
-  std::fputs(error.report().c_str(), stderr);
+  report::print(stderr, error.report());
   switch (error.kind()) {
     case ErrorKind::timeout: return kTimedOut;
     case ErrorKind::cancelled: return kInterrupted;

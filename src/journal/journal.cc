@@ -37,6 +37,14 @@ Json to_json(const Error& error) {
   return json;
 }
 
+Json to_json(const Cause& cause) {
+  Json json = to_json(cause.error);
+  Json::Array names;
+  for (const object::Key& key : cause.holds) names.emplace_back(key.text());
+  if (!names.empty()) json.make("holds") = std::move(names);
+  return json;
+}
+
 Json to_json(const Event& event) {
   Json json(Json::Object{{"event", name_of(event.what)}, {"seconds", std::chrono::duration<double>(event.at).count()}});
   if (!event.key.kind.empty()) {

@@ -53,6 +53,12 @@ struct Event {
   Json details;
 };
 
+// What did not work in a run, and what could not go on because of it.
+struct Cause {
+  Error error;
+  std::vector<object::Key> holds;
+};
+
 class Journal {
  public:
   using Reader = std::function<void(const Event& event)>;
@@ -75,5 +81,6 @@ class Journal {
 // One line of `-o jsonl`; docs/journal.md has the schema.
 Json to_json(const Event& event);
 Json to_json(const Error& error);
+Json to_json(const Cause& cause);
 
 }  // namespace fairlead::journal

@@ -89,11 +89,7 @@ struct ObjectEnding {
 // "gone", "not begun"
 std::string_view name_of(ObjectEnding::State state);
 
-// What did not go, and what could not go because of it.
-struct Cause {
-  Error error;
-  std::vector<object::Key> holds;
-};
+using journal::Cause;
 
 struct Ending {
   enum class How {

@@ -1,8 +1,8 @@
-#include "cli/delete_output.h"
+#include "report/removal_report.h"
 
 #include <algorithm>
 
-namespace fairlead::cli {
+namespace fairlead::report {
 namespace {
 
 using journal::Event;
@@ -10,8 +10,6 @@ using journal::What;
 using removal::Ending;
 using removal::ObjectEnding;
 using State = ObjectEnding::State;
-
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 // The line of an event that people want to see; empty for the others.
 std::string line_of(const Event& event) {
@@ -21,6 +19,10 @@ std::string line_of(const Event& event) {
     case What::progress: return event.state == "stuck" ? fmt::format("{} is stuck: {}", subject, event.text) : "";
     case What::note: return subject.empty() ? event.text : fmt::format("{}: {}", subject, event.text);
     case What::waiting: return "still waiting: " + event.text;
+    case What::warning:
+    case What::error:
+      return fmt::format("warning: {}{}{}{}", subject, subject.empty() ? "" : ": ", event.text,
+                         event.error ? ": " + event.error->message() : "");
     default: return "";
   }
 }
@@ -29,10 +31,6 @@ constexpr std::pair<State, std::string_view> kCounted[] = {
     {State::gone, "gone"},        {State::absent, "absent"},   {State::leaving, "leaving"},
     {State::would_go, "wouldGo"}, {State::refused, "refused"}, {State::remains, "remain"},
     {State::unknown, "unknown"},  {State::held, "held"},       {State::not_begun, "notBegun"}};
-
-size_t count(const Ending& ending, State state) {
-  return size_t(std::ranges::count(ending.objects, state, &ObjectEnding::state));
-}
 
 std::string_view words(State state) {
   switch (state) {
@@ -55,63 +53,31 @@ Json object_json(const ObjectEnding& object) {
   return json;
 }
 
-Json summary_json(const Ending& ending, removal::DryRun dry_run) {
-  Json json(Json::Object{
-      {"type", "summary"}, {"outcome", name_of(ending.how)}, {"dryRun", dry_run != removal::DryRun::none}});
-  for (const auto& [state, name] : kCounted) json.make(name) = uint64_t{count(ending, state)};
-  json.make("seconds") = seconds(ending.took);
-  json.make("requests") = ending.requests;
-  Json::Array causes;
-  for (const removal::Cause& cause : ending.causes) causes.push_back(cause_json(cause.error, cause.holds));
-  if (!causes.empty()) json.make("errors") = std::move(causes);
-  return json;
-}
-
-void print_totals(const Ending& ending, removal::DryRun dry_run) {
-  std::string text;
-  for (const auto& [state, name] : kCounted)
-    if (size_t n = count(ending, state)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, words(state));
-  if (text.empty()) text = "nothing done";
-  std::printf("%s in %.1fs, with %lu requests%s\n", text.c_str(), seconds(ending.took), ending.requests,
-              dry_run == removal::DryRun::none ? "" : " (dry run: nothing was removed)");
+std::string_view last_word(Ending::How how) {
+  if (how == Ending::How::interrupted) return "error: interrupted\n";
+  return how == Ending::How::declined ? "error: nothing was removed: the answer was no\n" : "";
 }
 
 }  // namespace
 
-void DeleteOutput::read(const Event& event) const {
-  if (format_ == OutputFormat::jsonl) {
-    if (event.what == What::ended) return;
-    std::puts(to_json(event).dump().c_str());
-    std::fflush(stdout);
-  }
-  if (format_ != OutputFormat::text && format_ != OutputFormat::quiet) return;
-  std::string subject = event.key.kind.empty() ? "" : event.key.text() + ": ";
-  if (event.what == What::warning || event.what == What::error) {
-    std::string why = event.error ? ": " + event.error->message() : "";
-    print_coloured(stderr, event.what, fmt::format("warning: {}{}{}", subject, event.text, why));
-    return;
-  }
-  if (format_ == OutputFormat::quiet) return;
-  std::string line = line_of(event);
-  if (line.empty()) return;
-  print_coloured(stdout, event.what, line);
-  std::fflush(stdout);
+void RemovalReport::read(const Event& event) const { screen_.show(event, line_of(event)); }
+
+void RemovalReport::finish(const Ending& ending) const {
+  bool is_dry = dry_run_ != removal::DryRun::none;
+  Closing closing{.outcome = name_of(ending.how),
+                  .dry_run = is_dry,
+                  .took = ending.took,
+                  .requests = ending.requests,
+                  .causes = ending.causes,
+                  .totals_end = is_dry ? " (dry run: nothing was removed)\n" : "\n",
+                  .causes_end = std::string(last_word(ending.how))};
+  for (const auto& [state, name] : kCounted)
+    closing.counts.push_back({.name = name,
+                              .words = words(state),
+                              .count = size_t(std::ranges::count(ending.objects, state, &ObjectEnding::state))});
+  if (screen_.format() == Format::json)
+    std::ranges::transform(ending.objects, std::back_inserter(closing.objects), object_json);
+  screen_.show(closing);
 }
 
-void DeleteOutput::finish(const Ending& ending) const {
-  if (format_ == OutputFormat::jsonl) std::puts(summary_json(ending, dry_run_).dump().c_str());
-  if (format_ == OutputFormat::json) {
-    Json::Array objects;
-    for (const ObjectEnding& object : ending.objects) objects.push_back(object_json(object));
-    Json document(Json::Object{{"objects", std::move(objects)}, {"summary", summary_json(ending, dry_run_)}});
-    std::fputs(document.pretty().c_str(), stdout);
-  }
-  if (format_ == OutputFormat::text) print_totals(ending, dry_run_);
-  std::fflush(stdout);
-  if (format_ != OutputFormat::text && format_ != OutputFormat::quiet) return;
-  for (const removal::Cause& cause : ending.causes) print_cause(cause.error, cause.holds);
-  if (ending.how == Ending::How::interrupted) std::fputs("error: interrupted\n", stderr);
-  if (ending.how == Ending::How::declined) std::fputs("error: nothing was removed: the answer was no\n", stderr);
-}
-
-}  // namespace fairlead::cli
+}  // namespace fairlead::report

@@ -1,22 +1,22 @@
-// What `fairlead delete` prints: a line an event while it runs, and what came of it at the end.
+// What is shown of `fairlead delete`: a line an event while it runs, and what came of it at the end.
 #pragma once
 
-#include "cli/apply_output.h"
 #include "removal/removal.h"
+#include "report/screen.h"
 
-namespace fairlead::cli {
+namespace fairlead::report {
 
-class DeleteOutput {
+class RemovalReport {
  public:
-  DeleteOutput(OutputFormat format, removal::DryRun dry_run) : format_(format), dry_run_(dry_run) {}
+  RemovalReport(Screen screen, removal::DryRun dry_run) : screen_(screen), dry_run_(dry_run) {}
 
   // A reader of the journal.
   void read(const journal::Event& event) const;
   void finish(const removal::Ending& ending) const;
 
  private:
-  OutputFormat format_;
+  Screen screen_;
   removal::DryRun dry_run_;
 };
 
-}  // namespace fairlead::cli
+}  // namespace fairlead::report

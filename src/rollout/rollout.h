@@ -90,11 +90,7 @@ struct PathStep {
   Duration to{};
 };
 
-// What did not work, and what could not go on without it.
-struct Cause {
-  Error error;
-  std::vector<object::Key> holds;
-};
+using journal::Cause;
 
 struct Ending {
   enum class How { done, failed, timed_out, conflicts, interrupted };

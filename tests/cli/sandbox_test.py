@@ -44,5 +44,28 @@ class Sandbox(unittest.TestCase):
         self.assertEqual(wrong.returncode, 1)
         self.assertIn("error: --delay nope: there is no delay of that name\n  because   there are crd-names-accepted, ", wrong.stderr)
 
+    def test_in_and_out_again(self):
+        config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "b"}}
+        for bundle, way in (("", "-f config.json"), ("", "configmap/a"), ("--name shop", "--name shop")):
+            with self.subTest(way), tempfile.TemporaryDirectory() as folder:
+                (pathlib.Path(folder) / "config.json").write_text(json.dumps(config))
+                result = sandbox("--", "sh", "-ec", f"""
+                    {FAIRLEAD} apply -f config.json {bundle}
+                    {FAIRLEAD} delete {way} --journal out.jsonl
+                    {FAIRLEAD} delete -f config.json -o quiet""", cwd=folder)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                lines = result.stdout.splitlines()
+                self.assertIn("ConfigMap default/a created", lines)
+                self.assertIn("ConfigMap default/a gone", lines)
+                events = [json.loads(line) for line in (pathlib.Path(folder) / "out.jsonl").read_text().splitlines()]
+                self.assertIn(("removed", "a"), [(one["event"], one.get("object", {}).get("name")) for one in events])
+
+    def test_a_journal_that_cannot_be_written(self):
+        config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+        result = sandbox("--", FAIRLEAD, "apply", "-f", "-", "--journal", "/dev/full", input=json.dumps(config))
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertEqual(result.stderr, "error: the journal /dev/full cannot be written\n"
+                                        "  because   No space left on device\n")
+
 
 unittest.main()

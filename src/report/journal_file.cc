@@ -1,0 +1,39 @@
+#include "report/journal_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace fairlead::report {
+namespace {
+
+Error cannot_be_written(const std::string& path, int number) {
+  return Error(ErrorKind::invalid, fmt::format("the journal {} cannot be written", path))
+      .because(std::strerror(number));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<JournalFile>> JournalFile::open(std::string path) {
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (!file) return fail(cannot_be_written(path, errno));
+  return std::unique_ptr<JournalFile>(new JournalFile(std::move(path), file));
+}
+
+JournalFile::~JournalFile() {
+  if (file_) std::fclose(file_);
+}
+
+void JournalFile::read(const journal::Event& event) {
+  std::string line = to_json(event).dump() + "\n";
+  bool is_written = std::fwrite(line.data(), 1, line.size(), file_) == line.size() && std::fflush(file_) == 0;
+  if (!is_written && !failure_) failure_ = cannot_be_written(path_, errno);
+}
+
+Result<void> JournalFile::close() {
+  if (std::fclose(std::exchange(file_, nullptr)) != 0 && !failure_) failure_ = cannot_be_written(path_, errno);
+  if (failure_) return fail(*failure_);
+  return {};
+}
+
+}  // namespace fairlead::report

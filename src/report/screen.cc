@@ -1,0 +1,111 @@
+#include "report/screen.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/printable.h"
+
+namespace fairlead::report {
+namespace {
+
+using journal::Event;
+using journal::What;
+
+constexpr size_t kNamed = 5;
+
+std::string_view colour_of(What what) {
+  switch (what) {
+    case What::ready: return "\033[32m";
+    case What::failed: return "\033[31m";
+    case What::warning:
+    case What::error:
+    case What::progress: return "\033[33m";
+    case What::parked:
+    case What::guard:
+    case What::waiting:
+    case What::note: return "\033[2m";
+    default: return "";
+  }
+}
+
+void write(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
+
+void print_line(std::FILE* stream, What what, std::string_view line) {
+  std::string_view colour = colour_of(what);
+  bool paint = !colour.empty() && ::isatty(::fileno(stream)) && !std::getenv("NO_COLOR");
+  write(stream, fmt::format("{}{}{}\n", paint ? colour : "", printable(line), paint ? "\033[0m" : ""));
+  std::fflush(stream);
+}
+
+Json summary_of(const Closing& closing) {
+  Json json(Json::Object{{"type", "summary"}, {"outcome", closing.outcome}, {"dryRun", closing.dry_run}});
+  for (const Count& one : closing.counts) json.make(one.name) = uint64_t{one.count};
+  json.make("seconds") = seconds(closing.took);
+  json.make("requests") = closing.requests;
+  for (const auto& [name, value] : closing.more) json.make(name) = value;
+  Json::Array causes;
+  for (const journal::Cause& cause : closing.causes) causes.push_back(journal::to_json(cause));
+  if (!causes.empty()) json.make("errors") = std::move(causes);
+  return json;
+}
+
+std::string totals_of(const Closing& closing) {
+  std::string text;
+  for (const Count& one : closing.counts)
+    if (one.count) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.count, one.words);
+  if (text.empty()) text = "nothing done";
+  return fmt::format("{} in {:.1f}s, with {} requests", text, seconds(closing.took), closing.requests);
+}
+
+}  // namespace
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+std::string some_of(const std::vector<object::Key>& keys) {
+  std::string text;
+  for (size_t i = 0; i < std::min(keys.size(), kNamed); ++i) text += (i == 0 ? "" : ", ") + keys[i].text();
+  if (keys.size() > kNamed) text += fmt::format(" and {} more", keys.size() - kNamed);
+  return text;
+}
+
+Format format_of(std::string_view name) {
+  if (name == "json") return Format::json;
+  if (name == "jsonl") return Format::jsonl;
+  return name == "quiet" ? Format::quiet : Format::text;
+}
+
+void print(std::FILE* stream, std::string_view text) {
+  write(stream, printable(text));
+  std::fflush(stream);
+}
+
+void Screen::show(const Event& event, std::string_view line) const {
+  // What ends the run is told by its closing.
+  if (format_ == Format::jsonl && event.what != What::ended) {
+    write(out_, to_json(event).dump() + "\n");
+    std::fflush(out_);
+  }
+  if (!is_for_people() || line.empty()) return;
+  if (event.what == What::warning || event.what == What::error) print_line(err_, event.what, line);
+  else if (format_ == Format::text) print_line(out_, event.what, line);
+}
+
+void Screen::show(const Closing& closing) const {
+  if (format_ == Format::jsonl) write(out_, summary_of(closing).dump() + "\n");
+  if (format_ == Format::json) {
+    Json document(Json::Object{{"objects", closing.objects}, {"summary", summary_of(closing)}});
+    write(out_, document.pretty());
+  }
+  if (format_ == Format::text) print(out_, totals_of(closing) + closing.totals_end);
+  std::fflush(out_);
+  if (!is_for_people()) return;
+  for (const journal::Cause& cause : closing.causes) {
+    print(err_, cause.error.report());
+    if (!cause.holds.empty()) print(err_, fmt::format("  holds     {}\n", some_of(cause.holds)));
+  }
+  print(err_, closing.causes_end);
+}
+
+}  // namespace fairlead::report
