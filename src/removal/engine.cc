@@ -36,7 +36,10 @@ class Engine {
     else hook.set(stop, [this] { loop_.post([this] { interrupt(); }); });
     Loop::TimerId deadline{};
     bool limited = run_.options.timeout > Duration::zero();
-    if (limited) deadline = loop_.call_after(run_.options.timeout, [this] { expire(); });
+    if (limited) {
+      run_.expires_at = loop_.now() + run_.options.timeout;
+      deadline = loop_.call_after(run_.options.timeout, [this] { expire(); });
+    }
 
     Ending ending;
     if (std::optional<Error> problem = resolve()) {

@@ -89,6 +89,25 @@ TEST_F(RemovalTest, RemovedTooEarlyTheOperatorIsMissed) {
             "--force-finalizers\n");
 }
 
+TEST_F(RemovalTest, WhatHasLittleTimeIsGivenUpWithItsCause) {
+  put(std::string(kWidgets) + widget("one", "widgets.acme.dev/cleanup") + widget("two", "widgets.acme.dev/cleanup"));
+  auto report_of = [](std::string_view name, std::string_view after) {
+    return fmt::format(
+        "error: Widget default/{0} is still there after {1}\n"
+        "  because   finalizer widgets.acme.dev/cleanup has not been removed\n"
+        "  because   no workload in the cluster has a name that goes with it: whoever removes it may be gone\n"
+        "  next      bring the controller back, or fairlead delete -n default Widget.example.com/{0} "
+        "--force-finalizers\n",
+        name, after);
+  };
+  Ending ending = remove_named({"widget/one", "widget/two"}, {.timeout = seconds(5)});
+  EXPECT_EQ(ending.how, How::timed_out);
+  EXPECT_EQ(reports(ending), report_of("one", "5s") + report_of("two", "5s"));
+  ending = remove_named({"widget/one"}, {.timeout_for = {{"Widget", seconds(1)}}});
+  EXPECT_EQ(reports(ending), report_of("one", "1s"));
+  EXPECT_EQ(count_events(What::progress, "stuck"), 0U) << events();
+}
+
 TEST_F(RemovalTest, AStuckObjectCostsFewRequests) {
   put(std::string(kWidgets) + widget("one"));
   begin();

@@ -36,6 +36,9 @@ struct Record {
   std::optional<Error> fault;
   // Why it does not go, as far as it was found out.
   std::optional<Error> stuck;
+  // Its time is nearly over: then it is found out what keeps it, though it may still be getting further.
+  TimePoint last_look_at = TimePoint::max();
+  std::optional<Error> kept_by;
   // When to say again that it is stuck, and how often that was said.
   TimePoint tell_at{};
   int told_stuck = 0;
@@ -73,6 +76,8 @@ struct Run {
   CancelSource requests;
   bool stopping = false;
   bool out_of_time = false;
+  // When all of it has to be over.
+  TimePoint expires_at = TimePoint::max();
 
   std::vector<Record> records;
   std::unordered_map<object::Key, uint32_t> index;

@@ -44,10 +44,8 @@ void Sender::begin(uint32_t target) {
   Record& record = run_.records[target];
   if (run_.options.dry_run == DryRun::client) return would_go(target);
   if (run_.options.dry_run == DryRun::none) {
-    Duration limit = run_.patience_for(run_.key(target));
     record.moved_at = run_.loop.now();
-    if (limit > Duration::zero())
-      record.timer = run_.loop.call_after(limit, [this, target, limit] { vigil_.give_up(target, limit); });
+    vigil_.set_time(target);
   }
   // A second DELETE says nothing new to what is on its way, unless it is to go in another way.
   if (record.progress.terminating && run_.options.cascade == Cascade::background &&

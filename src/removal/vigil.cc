@@ -15,6 +15,21 @@ constexpr size_t kRemindedOf = 5;
 // What is stuck for different reasons is looked into so many times a run.
 constexpr size_t kLooks = 20;
 constexpr int kForceAttempts = 3;
+// So long before something is given up, it is found out what keeps it; of short times, half.
+constexpr Duration kLead = std::chrono::seconds(2);
+
+Duration lead_of(Duration limit) { return std::min(kLead, limit / 2); }
+
+// Short times are looked at more often.
+Duration pause_of(const Options& options) {
+  Duration pause = kTick;
+  auto keep_up_with = [&](Duration limit) {
+    if (limit > Duration::zero()) pause = std::min(pause, limit / 8);
+  };
+  keep_up_with(options.timeout);
+  for (const auto& [kind, limit] : options.timeout_for) keep_up_with(limit);
+  return pause;
+}
 
 bool is_container(const object::Key& key) {
   return key.kind == "CustomResourceDefinition" || (key.group.empty() && key.kind == "Namespace");
@@ -24,14 +39,17 @@ bool is_container(const object::Key& key) {
 
 Task<void> Vigil::keep() {
   TimePoint reminder = run_.loop.now() + kReminder;
-  while (co_await sleep_for(run_.loop, kTick)) {
+  Duration pause = pause_of(run_.options);
+  while (co_await sleep_for(run_.loop, pause)) {
     for (uint32_t i = 0; i < run_.targets.size() && !run_.waits.cancelled(); ++i) {
-      Record& record = run_.records[i];
-      if (!record.told || run_.plan->is_settled(i) || tracker_.interruption(i)) continue;
-      TimePoint now = run_.loop.now();
-      if (now - record.moved_at < run_.options.stuck_after || now < record.tell_at) continue;
-      if (record.stuck) tell_stuck(i);
-      else co_await look_at(i);
+      const Record& record = run_.records[i];
+      if (!is_under_way(i) || tracker_.interruption(i)) continue;
+      if (!is_stuck(i)) {
+        if (is_nearly_over(i)) co_await look_last_at(i);
+      } else if (run_.loop.now() >= record.tell_at) {
+        if (record.stuck) tell_stuck(i);
+        else co_await look_at(i);
+      }
     }
     if (run_.loop.now() < reminder) continue;
     reminder = run_.loop.now() + kReminder;
@@ -39,10 +57,46 @@ Task<void> Vigil::keep() {
   }
 }
 
+void Vigil::set_time(uint32_t target) {
+  Record& record = run_.records[target];
+  Duration limit = run_.patience_for(run_.key(target));
+  if (run_.options.timeout > Duration::zero()) record.last_look_at = run_.expires_at - lead_of(run_.options.timeout);
+  if (limit <= Duration::zero()) return;
+  record.last_look_at = std::min(record.last_look_at, run_.loop.now() + limit - lead_of(limit));
+  record.timer = run_.loop.call_after(limit, [this, target, limit] { give_up(target, limit); });
+}
+
+bool Vigil::is_under_way(uint32_t target) const { return run_.records[target].told && !run_.plan->is_settled(target); }
+
+bool Vigil::is_stuck(uint32_t target) const {
+  return is_under_way(target) && run_.loop.now() - run_.records[target].moved_at >= run_.options.stuck_after;
+}
+
+bool Vigil::is_nearly_over(uint32_t target) const {
+  const Record& record = run_.records[target];
+  return is_under_way(target) && !record.kept_by && run_.loop.now() >= record.last_look_at;
+}
+
 bool Vigil::is_alike(uint32_t one, uint32_t other) const {
   const Record &a = run_.records[one], &b = run_.records[other];
   return run_.key(one).kind == run_.key(other).kind && run_.key(one).group == run_.key(other).group &&
          a.last["metadata"]["finalizers"] == b.last["metadata"]["finalizers"];
+}
+
+Task<std::optional<Evidence>> Vigil::evidence_of(uint32_t target) {
+  ++looks_;
+  const Record& record = run_.records[target];
+  kube::Outcome<Evidence> evidence = co_await investigator_.look(run_.key(target), *record.resource, record.last);
+  if (run_.plan->is_settled(target)) co_return std::nullopt;
+  if (!evidence) {
+    if (evidence.error().is(kube::FaultKind::not_found)) run_.gone(target);
+    else if (evidence.error().error().kind() != ErrorKind::cancelled)
+      run_.tell(What::error, target, "unread", "it cannot be read", evidence.error().error());
+    co_return std::nullopt;
+  }
+  run_.see(target, evidence->object);
+  if (run_.plan->is_settled(target)) co_return std::nullopt;
+  co_return *std::move(evidence);
 }
 
 Task<void> Vigil::look_at(uint32_t target) {
@@ -52,41 +106,43 @@ Task<void> Vigil::look_at(uint32_t target) {
     tell_stuck(target);
     co_return;
   }
-  ++looks_;
-  kube::Outcome<Evidence> evidence = co_await investigator_.look(run_.key(target), *record.resource, record.last);
-  if (run_.plan->is_settled(target)) co_return;
-  if (!evidence) {
-    if (evidence.error().is(kube::FaultKind::not_found)) run_.gone(target);
-    else if (evidence.error().error().kind() != ErrorKind::cancelled)
-      run_.tell(What::error, target, "unread", "it cannot be read", evidence.error().error());
-    co_return;
-  }
-  run_.see(target, evidence->object);
-  if (run_.plan->is_settled(target)) co_return;
+  std::optional<Evidence> evidence = co_await evidence_of(target);
+  if (!evidence) co_return;
   Explanation found = explain(*evidence);
   record.stuck = std::move(found.chain).under(ErrorKind::timeout, "no progress", "");
   tell_stuck(target);
-  if (!is_container(run_.key(target))) explain_alike(*evidence, target);
-  if (run_.options.force_finalizers && record.forced < kForceAttempts) co_await force(target, *evidence, found.leaves);
+  if (run_.options.force_finalizers) {
+    if (record.forced < kForceAttempts) co_await force(target, *evidence, found.leaves);
+    co_return;
+  }
+  if (is_container(run_.key(target))) co_return;
+  for (uint32_t i = 0; i < run_.targets.size(); ++i)
+    if (i != target && is_stuck(i) && !run_.records[i].stuck && is_alike(i, target))
+      run_.records[i].stuck = explain_alike(*evidence, i);
 }
 
-// Many of a kind are stuck for one reason: that is found out once.
-void Vigil::explain_alike(const Evidence& evidence, uint32_t first) {
-  if (run_.options.force_finalizers) return;
-  for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-    Record& record = run_.records[i];
-    bool is_stuck = record.told && !run_.plan->is_settled(i) && !record.stuck &&
-                    run_.loop.now() - record.moved_at >= run_.options.stuck_after;
-    if (i == first || !is_stuck || !is_alike(i, first)) continue;
-    Evidence alike = evidence;
-    alike.key = run_.key(i);
-    alike.remaining.clear();
-    alike.remaining_kinds.clear();
-    Json managed = evidence.object["metadata"]["managedFields"];
-    alike.object.make("metadata") = record.last["metadata"];
-    alike.object.make("metadata").make("managedFields") = std::move(managed);
-    record.stuck = explain(alike).chain.under(ErrorKind::timeout, "no progress", "");
-  }
+Task<void> Vigil::look_last_at(uint32_t target) {
+  Record& record = run_.records[target];
+  record.kept_by = Error(ErrorKind::timeout, "");
+  if (looks_ >= kLooks) co_return;
+  std::optional<Evidence> evidence = co_await evidence_of(target);
+  if (!evidence) co_return;
+  record.kept_by = explain(*evidence).chain.under(ErrorKind::timeout, "", "");
+  if (is_container(run_.key(target))) co_return;
+  for (uint32_t i = 0; i < run_.targets.size(); ++i)
+    if (is_nearly_over(i) && is_alike(i, target)) run_.records[i].kept_by = explain_alike(*evidence, i);
+}
+
+// Many of a kind do not go for one reason: that is found out once.
+Error Vigil::explain_alike(const Evidence& evidence, uint32_t target) const {
+  Evidence alike = evidence;
+  alike.key = run_.key(target);
+  alike.remaining.clear();
+  alike.remaining_kinds.clear();
+  Json managed = evidence.object["metadata"]["managedFields"];
+  alike.object.make("metadata") = run_.records[target].last["metadata"];
+  alike.object.make("metadata").make("managedFields") = std::move(managed);
+  return explain(alike).chain.under(ErrorKind::timeout, "no progress", "");
 }
 
 void Vigil::tell_stuck(uint32_t target) {
@@ -155,9 +211,10 @@ Error Vigil::still_there(uint32_t target, Duration within) const {
   std::string rate = rate_text(record, run_.loop.now());
   Error error(ErrorKind::timeout, fmt::format("{} is still there after {}{}{}", key.text(), short_text(within),
                                               rate.empty() ? "" : ": ", rate));
-  if (record.stuck && record.stuck->cause()) {
-    Error why = *record.stuck->cause();
-    std::string next = record.stuck->next();
+  const std::optional<Error>& why_not = record.stuck ? record.stuck : record.kept_by;
+  if (why_not && why_not->cause()) {
+    Error why = *why_not->cause();
+    std::string next = why_not->next();
     error = std::move(error).because(std::move(why));
     if (!next.empty()) error = std::move(error).next(std::move(next));
   }

@@ -18,14 +18,24 @@ class Vigil {
   // Until it is cancelled.
   Task<void> keep();
 
+  // It begins to go: from now on it has the time of its kind, and no more than is left of the run's.
+  void set_time(uint32_t target);
   // It was waited for that long, and is not any more: with what is known about it.
   void give_up(uint32_t target, Duration within);
 
  private:
   Error still_there(uint32_t target, Duration within) const;
-  // Finds out why it does not go, tells it, and does something about it where that was asked for.
+  bool is_under_way(uint32_t target) const;
+  // It has made no progress for long enough.
+  bool is_stuck(uint32_t target) const;
+  bool is_nearly_over(uint32_t target) const;
+  // What speaks of why it does not go; nothing where that cannot be had or is of no use any more.
+  Task<std::optional<Evidence>> evidence_of(uint32_t target);
+  // Finds out why it is stuck, tells it, and does something about it where that was asked for.
   Task<void> look_at(uint32_t target);
-  void explain_alike(const Evidence& evidence, uint32_t first);
+  // Finds out what keeps it, before it is given up.
+  Task<void> look_last_at(uint32_t target);
+  Error explain_alike(const Evidence& evidence, uint32_t target) const;
   void tell_stuck(uint32_t target);
   void tell_waiting();
   // What was not told to go yet, and for what the first of it waits.
