@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "removal/abandoned.h"
 #include "removal/causes.h"
 #include "removal/losses.h"
 #include "removal/objectors.h"
@@ -28,7 +29,8 @@ class Engine {
         work_(loop_, nullptr),
         tracker_(run, watching_),
         vigil_(run, tracker_),
-        sender_(run, vigil_, work_) {}
+        sender_(run, vigil_, work_),
+        abandoned_(run) {}
 
   Task<Ending> run(CancelSource* stop) {
     CancelHook hook;
@@ -99,7 +101,9 @@ class Engine {
       bool wanted = co_await is_wanted(losses);
       if (wanted) {
         if (run_.options.dry_run == DryRun::none) beside.spawn(vigil_.keep());
+        abandoned_.note_owners(tracker_);
         co_await roll();
+        co_await abandoned_.remove().governed_by(&run_.waits);
       }
       if (!run_.waits.cancelled()) run_.waits.cancel();
       co_await work_.join();
@@ -311,6 +315,7 @@ class Engine {
   Tracker tracker_;
   Vigil vigil_;
   Sender sender_;
+  Abandoned abandoned_;
 };
 
 }  // namespace

@@ -5,31 +5,18 @@
 
 #include "inventory/applyset.h"
 #include "removal/finalizers.h"
+#include "removal/namespaced_kinds.h"
 #include "removal/refusal.h"
 
 namespace fairlead::removal {
 namespace {
 
 constexpr size_t kNamed = 3;
-// Kinds that the cluster has besides its own: so many are looked at.
-constexpr size_t kCustomKinds = 15;
 constexpr size_t kFewNamespaces = 2;
 constexpr Duration kFirstPause = std::chrono::milliseconds(200);
 constexpr Duration kLongestPause = std::chrono::seconds(10);
 // A server that answers, and so often not with a list, will not give one: about a minute.
 constexpr int kAnswers = 12;
-
-constexpr std::pair<std::string_view, std::string_view> kOwnKinds[] = {{"", "ConfigMap"},
-                                                                       {"", "PersistentVolumeClaim"},
-                                                                       {"", "Pod"},
-                                                                       {"", "Secret"},
-                                                                       {"", "Service"},
-                                                                       {"apps", "DaemonSet"},
-                                                                       {"apps", "Deployment"},
-                                                                       {"apps", "StatefulSet"},
-                                                                       {"batch", "CronJob"},
-                                                                       {"batch", "Job"},
-                                                                       {"networking.k8s.io", "Ingress"}};
 
 void count(Loss& loss, const object::Key& key, const Json& object) {
   ++loss.count;
@@ -97,21 +84,8 @@ struct Contents {
 };
 
 Task<void> find_contents(Run& run, const Tracker& tracker, std::map<std::string, Loss>& by_namespace) {
-  std::vector<object::Resource> kinds;
-  for (const auto& [group, kind] : kOwnKinds)
-    if (const object::Resource* resource = run.discovery.known().find(group, kind)) kinds.push_back(*resource);
-  Contents contents{run, tracker, by_namespace};
-  size_t custom = 0;
-  for (const object::Resource& resource : run.discovery.known().resources()) {
-    bool is_custom = resource.group.find('.') != std::string::npos && !resource.group.ends_with(".k8s.io");
-    if (!is_custom || !resource.namespaced || !resource.can("list") || !resource.can("delete")) continue;
-    auto is_known = [&](const object::Resource& one) {
-      return one.group == resource.group && one.kind == resource.kind;
-    };
-    if (std::ranges::any_of(kinds, is_known)) continue;
-    if (++custom > kCustomKinds) contents.incomplete = true;
-    else kinds.push_back(resource);
-  }
+  auto [kinds, incomplete] = namespaced_kinds(run.discovery.known());
+  Contents contents{run, tracker, by_namespace, incomplete};
   Scope scope(run.loop, co_await current_cancel());
   for (const object::Resource& kind : kinds) {
     if (by_namespace.size() > kFewNamespaces) scope.spawn(contents.read(kind, ""));

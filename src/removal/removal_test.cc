@@ -108,6 +108,75 @@ TEST_F(RemovalTest, WhatHasLittleTimeIsGivenUpWithItsCause) {
   EXPECT_EQ(count_events(What::progress, "stuck"), 0U) << events();
 }
 
+// The garbage collector comes when the definition is gone, and cannot tell any more whether the owner is.
+class LateCollector : public RemovalTest {
+ protected:
+  static sandbox::Options slow_controllers() {
+    sandbox::Options options;
+    options.delays.controller = seconds(20);
+    return options;
+  }
+  LateCollector() : RemovalTest(slow_controllers()) {}
+
+  void put_owned(std::string_view name, const std::vector<std::string>& owners, std::string_view annotation = "") {
+    std::string references;
+    for (const std::string& owner : owners)
+      references += fmt::format(
+          "{}{{apiVersion: example.com/v1, kind: Widget, name: {}, uid: {}}}", references.empty() ? "" : ", ", owner,
+          get("/apis/example.com/v1/namespaces/default/widgets/" + owner)["metadata"]["uid"].string_or(""));
+    put(
+        fmt::format("apiVersion: v1\nkind: Secret\nmetadata: {{name: {}, namespace: default, annotations: {{{}}}, "
+                    "ownerReferences: [{}]}}\n",
+                    name, annotation, references));
+  }
+  bool is_there(std::string_view secret) {
+    return !get(fmt::format("/api/v1/namespaces/default/secrets/{}", secret)).is_null();
+  }
+};
+
+std::string plain_widget(std::string_view name) {
+  return fmt::format("---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {{name: {}, namespace: default}}\n",
+                     name);
+}
+
+TEST_F(LateCollector, WhatOwnersOfANewKindOwnedIsNotLeftBehind) {
+  std::string bundle = std::string(kWidgets) + plain_widget("one");
+  put(bundle + plain_widget("other"));
+  put_owned("of-one", {"one"});
+  put_owned("of-an-instance-outside", {"other"});
+  put_owned("of-both", {"one", "other"});
+  put_owned("kept", {"one"}, "fairlead.dev/delete: protected");
+  put("apiVersion: v1\nkind: Secret\nmetadata: {name: of-nobody, namespace: default}\n");
+  put("apiVersion: v1\nkind: Secret\nmetadata: {name: of-another, namespace: default, ownerReferences: [{apiVersion: "
+      "example.com/v1, kind: Widget, name: x, uid: '1'}]}\n");
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  for (std::string_view gone : {"of-one", "of-an-instance-outside", "of-both"}) EXPECT_FALSE(is_there(gone)) << gone;
+  for (std::string_view there : {"kept", "of-nobody", "of-another"}) EXPECT_TRUE(is_there(there)) << there;
+  EXPECT_THAT(events(),
+              HasSubstr(R"("name":"of-one"},"state":"gone","text":"Widget default/one, which owned it, is gone")"));
+}
+
+TEST_F(LateCollector, TheCollectorSeesToWhatItKnows) {
+  std::string bundle = std::string(kWidgets) + plain_widget("one");
+  put(bundle);
+  put_owned("of-one", {"one"});
+  pass(minutes(3));
+  uint64_t before = requests();
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_TRUE(is_there("of-one"));
+  EXPECT_LT(requests() - before, 20U);
+}
+
+TEST_F(LateCollector, WhatIsToBeOrphanedStays) {
+  std::string bundle = std::string(kWidgets) + plain_widget("one");
+  put(bundle);
+  put_owned("of-one", {"one"});
+  EXPECT_EQ(remove(bundle, {.cascade = Cascade::orphan}).how, How::done);
+  EXPECT_TRUE(is_there("of-one"));
+}
+
 TEST_F(RemovalTest, AStuckObjectCostsFewRequests) {
   put(std::string(kWidgets) + widget("one"));
   begin();

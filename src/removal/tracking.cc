@@ -163,6 +163,12 @@ Tracker::Others Tracker::others_of(uint32_t definition) const {
   return others;
 }
 
+const kube::Watched* Tracker::instances_of(uint32_t definition) const {
+  for (const auto& source : sources_)
+    if (source->definition == definition) return source->watched.get();
+  return nullptr;
+}
+
 const kube::Watched* Tracker::covering(const object::Resource& resource, const std::string& ns) const {
   for (const auto& source : sources_)
     if (is_same(source->resource, resource) && source->options.field_selector.empty() &&

@@ -39,6 +39,8 @@ class Tracker {
     const object::Resource* resource = nullptr;
   };
   Others others_of(uint32_t definition) const;
+  // Of a target that is a CRD: all instances; null where it is not served.
+  const kube::Watched* instances_of(uint32_t definition) const;
 
   // All objects of a kind in a namespace, where they are watched; null where they are not.
   const kube::Watched* covering(const object::Resource& resource, const std::string& ns) const;

@@ -256,6 +256,20 @@ class Removal(unittest.TestCase):
         again = fairlead("delete", f"namespace/{self.name}", "--timeout", "60s")
         self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
 
+    def test_what_instances_of_a_new_kind_owned_goes_as_well(self):
+        # The garbage collector learns of new kinds every 30 s; of one that is gone by then it never does.
+        self.make_namespace()
+        bundle = documents(definition(self.group), named(f"{self.group}/v1", "Widget", "w", self.name))
+        applied = fairlead("apply", "-f", "-", stdin=bundle)
+        self.assertEqual(applied.returncode, 0, applied.stderr)
+        uid = kubectl("-n", self.name, "get", f"widgets.{self.group}", "w", "-o", "jsonpath={.metadata.uid}")
+        owner = {"apiVersion": f"{self.group}/v1", "kind": "Widget", "name": "w", "uid": uid}
+        kubectl("create", "-f", "-", stdin=json.dumps(
+            named("v1", "Secret", "owned", self.name, metadata={"ownerReferences": [owner]})))
+        result = fairlead("delete", "-f", "-", stdin=bundle)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertFalse(self.there("-n", self.name, "secret", "owned"), result.stdout)
+
     def test_a_definition_with_a_thousand_instances(self):
         self.make_namespace()
         kubectl("apply", "-f", "-", stdin=json.dumps(definition(self.group)))
