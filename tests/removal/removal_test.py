@@ -282,7 +282,8 @@ class Removal(unittest.TestCase):
         told = [line["text"] for line in lines if line.get("state") == "takes"]
         self.assertEqual(len(told), 1, result.stdout)
         self.assertTrue(told[0].startswith("1000 objects will go with it that are not among these: Widget "), told)
-        self.assertLess(lines[-1]["requests"], 20)
+        # A list a kind of what instances of so new a kind may have owned, and little more.
+        self.assertLessEqual(lines[-1]["requests"], 1 + 3 * 1 + 30)
 
     def test_a_bundle_with_a_name(self):
         self.make_namespace()
