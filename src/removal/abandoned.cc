@@ -105,7 +105,7 @@ Task<void> Abandoned::remove(const object::Resource& resource, const Json& objec
     run_.journal.add({.what = What::warning,
                       .key = std::move(key),
                       .state = "left",
-                      .text = why + ", and it could not be removed",
+                      .text = why + "; nobody else will remove it, and it could not be removed",
                       .error = removed.error().error()});
 }
 

@@ -123,6 +123,7 @@ Task<void> Vigil::look_at(uint32_t target) {
 
 Task<void> Vigil::look_last_at(uint32_t target) {
   Record& record = run_.records[target];
+  // Once, whatever comes of it.
   record.kept_by = Error(ErrorKind::timeout, "");
   if (looks_ >= kLooks) co_return;
   std::optional<Evidence> evidence = co_await evidence_of(target);

@@ -41,14 +41,8 @@ std::string_view words(State state) {
   }
 }
 
-Json object_json(const ObjectEnding& object) {
-  Json json(Json::Object{{"type", "object"},
-                         {"group", object.key.group},
-                         {"kind", object.key.kind},
-                         {"namespace", object.key.ns},
-                         {"name", object.key.name},
-                         {"source", object.source},
-                         {"outcome", name_of(object.state)}});
+Json json_of(const ObjectEnding& object) {
+  Json json = object_json(object.key, object.source, name_of(object.state));
   if (object.error) json.make("error") = journal::to_json(*object.error);
   return json;
 }
@@ -66,17 +60,14 @@ void RemovalReport::finish(const Ending& ending) const {
   bool is_dry = dry_run_ != removal::DryRun::none;
   Closing closing{.outcome = name_of(ending.how),
                   .dry_run = is_dry,
+                  .counts = counts_of(ending.objects, kCounted, words),
                   .took = ending.took,
                   .requests = ending.requests,
                   .causes = ending.causes,
                   .totals_end = is_dry ? " (dry run: nothing was removed)\n" : "\n",
                   .causes_end = std::string(last_word(ending.how))};
-  for (const auto& [state, name] : kCounted)
-    closing.counts.push_back({.name = name,
-                              .words = words(state),
-                              .count = size_t(std::ranges::count(ending.objects, state, &ObjectEnding::state))});
   if (screen_.format() == Format::json)
-    std::ranges::transform(ending.objects, std::back_inserter(closing.objects), object_json);
+    std::ranges::transform(ending.objects, std::back_inserter(closing.objects), json_of);
   screen_.show(closing);
 }
 

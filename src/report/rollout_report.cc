@@ -19,15 +19,9 @@ std::string warning_of(const Event& event) {
   return text;
 }
 
-Json object_json(const ObjectEnding& object) {
-  Json json(Json::Object{{"type", "object"},
-                         {"group", object.key.group},
-                         {"kind", object.key.kind},
-                         {"namespace", object.key.ns},
-                         {"name", object.key.name},
-                         {"source", object.source},
-                         {"outcome", name_of(object.state)},
-                         {"ready", object.ready}});
+Json json_of(const ObjectEnding& object) {
+  Json json = object_json(object.key, object.source, name_of(object.state));
+  json.make("ready") = object.ready;
   if (!object.warnings.empty()) json.make("warnings") = Json::Array(object.warnings.begin(), object.warnings.end());
   if (object.error) json.make("error") = journal::to_json(*object.error);
   return json;
@@ -93,18 +87,15 @@ void RolloutReport::read(const Event& event) { screen_.show(event, line_of(event
 void RolloutReport::finish(const Ending& ending) const {
   Closing closing{.outcome = name_of(ending.how),
                   .dry_run = dry_run_,
+                  .counts = counts_of(ending.objects, kCounted, [](State state) { return name_of(state); }),
                   .took = ending.took,
                   .requests = ending.requests,
                   .causes = ending.causes,
                   .more = {{"criticalPath", path_json(ending.critical_path)}},
                   .totals_end = (dry_run_ ? " (dry run: nothing was stored)\n" : "\n") + path_text(ending),
                   .causes_end = interruption_text(ending)};
-  for (const auto& [state, name] : kCounted)
-    closing.counts.push_back({.name = name,
-                              .words = name_of(state),
-                              .count = size_t(std::ranges::count(ending.objects, state, &ObjectEnding::state))});
   if (screen_.format() == Format::json)
-    std::ranges::transform(ending.objects, std::back_inserter(closing.objects), object_json);
+    std::ranges::transform(ending.objects, std::back_inserter(closing.objects), json_of);
   screen_.show(closing);
 }
 

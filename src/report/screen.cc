@@ -70,6 +70,11 @@ std::string some_of(const std::vector<object::Key>& keys) {
   return text;
 }
 
+Json object_json(const object::Key& key, const std::string& source, std::string_view outcome) {
+  return Json::Object{{"type", "object"}, {"group", key.group}, {"kind", key.kind},  {"namespace", key.ns},
+                      {"name", key.name}, {"source", source},   {"outcome", outcome}};
+}
+
 Format format_of(std::string_view name) {
   if (name == "json") return Format::json;
   if (name == "jsonl") return Format::jsonl;

@@ -4,6 +4,7 @@
 // the end, in the format that was asked for. The room decides nothing and asks nothing of a cluster.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -26,6 +27,19 @@ struct Count {
   std::string_view words;  // "not ready"
   size_t count = 0;
 };
+
+// How many objects ended in each of the ways that are told; `words` says a state for people.
+template <typename Object, typename Counted>
+std::vector<Count> counts_of(const std::vector<Object>& objects, const Counted& counted, auto words) {
+  std::vector<Count> counts;
+  for (const auto& [state, name] : counted)
+    counts.push_back(
+        {.name = name, .words = words(state), .count = size_t(std::ranges::count(objects, state, &Object::state))});
+  return counts;
+}
+
+// What `-o json` tells of every object.
+Json object_json(const object::Key& key, const std::string& source, std::string_view outcome);
 
 // What came of a run.
 struct Closing {
