@@ -50,7 +50,7 @@ class Removals:
             parts.append(self.folder / f"{name}-{part}.jsonl")
             parts[-1].write_text("".join(json.dumps({"path": path, "object": object}) + "\n" for path, object in some))
         manifest = self.folder / f"{name}.yaml"
-        manifest.write_text("\n---\n".join(json.dumps(object) for _, object in pairs))
+        manifest.write_text("".join(f"---\n{json.dumps(object)}\n" for _, object in pairs))
         return (*parts, manifest)
 
     def put(self, name):

@@ -14,20 +14,13 @@ import time
 import images
 from settings import CACHE, HERE, Failure, pinned_version, run, say
 
-KUBERNETES = pinned_version("kube", "k8s.io/kubernetes")
+NEWEST = "1.37"  # what tests and benchmarks run on unless told otherwise
 ETCD = pinned_version("etcd", "go.etcd.io/etcd/server/v3")
-BIN = CACHE / f"kubernetes-{KUBERNETES}-etcd-{ETCD}"
-OLDEST_GO = (1, 24)  # what the pinned modules ask for
+OLDEST_GO = (1, 26)  # what the newest of the pinned modules asks for
 TOOLCHAIN = pinned_version("toolchain", "golang.org/toolchain")
 
-# name -> (folder that pins it, package)
-CONTROL_PLANE = {
-    "kube-apiserver": ("kube", "k8s.io/kubernetes/cmd/kube-apiserver"),
-    "kube-controller-manager": ("kube", "k8s.io/kubernetes/cmd/kube-controller-manager"),
-    "kubectl": ("kube", "k8s.io/kubernetes/cmd/kubectl"),
-    "etcd": ("etcd", "go.etcd.io/etcd/server/v3"),
-}
-NODE = {name: ("kube", f"k8s.io/kubernetes/cmd/{name}") for name in ("kube-scheduler", "kubelet", "kube-proxy")}
+CONTROL_PLANE = ("kube-apiserver", "kube-controller-manager", "kubectl", "etcd")
+NODE = ("kube-scheduler", "kubelet", "kube-proxy")
 # Our own programs in Go: name -> source folder.
 TOOLS = {"forward": HERE / "forward", "testpod": HERE / "testpod", "loadgen": HERE.parent / "tests" / "loadgen"}
 
@@ -130,26 +123,62 @@ def go_build(folder, package, out, ldflags="-s -w"):
 
 
 # ---- the binaries of Kubernetes -----------------------------------------------------------------------------------
-def version_stamp():
-    major, minor = re.match(r"v(\d+)\.(\d+)", KUBERNETES).groups()
-    values = {"gitVersion": KUBERNETES, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
-    return " ".join(["-s -w", *(f"-X {package}.{key}={value}" for key, value in values.items()
-                                for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"))])
+def known_releases():
+    """The releases that can be built, as people name them, oldest first: ["1.31", …]."""
+    return sorted((folder.parent.name for folder in (HERE / "kube").glob("*/go.mod")),
+                  key=lambda name: [int(part) for part in name.split(".")])
 
 
-def ensure_binaries(wanted):
-    """Build those that are not there yet."""
-    if all((BIN / name).exists() for name in wanted):
-        return
-    with locked("build", "to build the binaries"):
-        missing = {name: source for name, source in wanted.items() if not (BIN / name).exists()}
-        say(f"building {len(missing)} binaries of Kubernetes {KUBERNETES} and etcd {ETCD}, once: about "
-            f"{'7' if 'kube-apiserver' in missing else '2'} minutes on two cores, and 4 GB in Go's caches")
-        for name, (folder, package) in missing.items():
-            began = time.monotonic()
-            with appearing_whole(BIN / name) as path:
-                go_build(HERE / folder, package, path, version_stamp())
-            say(f"  {name} ({time.monotonic() - began:.0f} s)")
+class Release:
+    """One release of Kubernetes, with the exact version that kube/NAME/go.mod pins, and where its binaries are."""
+
+    def __init__(self, name):
+        wanted = re.fullmatch(r"v?(\d+\.\d+)(\.\d+)?", name)
+        known = known_releases()
+        if not wanted or wanted[1] not in known:
+            raise Failure(f"there is no Kubernetes {name} here", f"it can be one of {', '.join(known)}",
+                          "cluster/pin VERSION  # adds another one that the Go module proxy has")
+        self.name = wanted[1]
+        self.version = pinned_version(f"kube/{self.name}", "k8s.io/kubernetes")
+        if wanted[2] and f"v{wanted[1]}{wanted[2]}" != self.version:
+            raise Failure(f"there is no Kubernetes {name} here", f"of {self.name} it is {self.version}",
+                          f"cluster/pin {name}  # takes that one instead")
+        self.bin = CACHE / f"kubernetes-{self.version}-etcd-{ETCD}"
+
+    def stamp(self):
+        major, minor = self.name.split(".")
+        values = {"gitVersion": self.version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+        return " ".join(["-s -w", *(f"-X {package}.{key}={value}" for key, value in values.items()
+                                    for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"))])
+
+    def build(self, program, path):
+        if program == "etcd":
+            go_build(HERE / "etcd", "go.etcd.io/etcd/server/v3", path)
+        else:
+            go_build(HERE / "kube" / self.name, f"k8s.io/kubernetes/cmd/{program}", path, self.stamp())
+
+    def ensure(self, programs):
+        """Build those that are not there yet."""
+        if all((self.bin / name).exists() for name in programs):
+            return
+        with locked(f"build-{self.name}", f"to build Kubernetes {self.name}"):
+            missing = [name for name in programs if not (self.bin / name).exists()]
+            say(f"building {len(missing)} binaries of Kubernetes {self.version} and etcd {ETCD}, once: about "
+                f"{'7' if 'kube-apiserver' in missing else '2'} minutes on two cores, and 4 GB in Go's caches")
+            for name in missing:
+                began = time.monotonic()
+                with appearing_whole(self.bin / name) as path:
+                    self.build(name, path)
+                say(f"  {name} ({time.monotonic() - began:.0f} s)")
+
+
+def default_name():
+    """What FAIRLEAD_KUBERNETES in the environment says (`./dev test --kubernetes V` sets it), else the newest."""
+    return os.environ.get("FAIRLEAD_KUBERNETES") or NEWEST
+
+
+def default_release():
+    return Release(default_name())
 
 
 # ---- our own programs and images ----------------------------------------------------------------------------------
@@ -160,7 +189,7 @@ def made(name, inputs, suffix, make):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     result = CACHE / "made" / f"{name}-{digest.hexdigest()[:12]}{suffix}"
     if not result.exists():
-        with locked("build", f"to build {name}"):
+        with locked(f"build-{name}", f"to build {name}"):
             if not result.exists():
                 with appearing_whole(result) as path:
                     make(path)

@@ -2,7 +2,7 @@
 import ipaddress
 import resource
 
-from builds import BIN, PAUSE_IMAGE
+from builds import PAUSE_IMAGE
 
 NODE_NAME = "node1"
 NODE_ADDRESS = "10.99.0.1"
@@ -22,21 +22,28 @@ def service_range(size, apiserver_port):
     return ipaddress.ip_network((int(ipaddress.ip_address("127.128.0.0")) + apiserver_port % 4096 * 2048, 21))
 
 
+def further_api_servers(instance):
+    """number -> port, of those beside the first one: they share its etcd and its certificates."""
+    return {int(name.removeprefix("apiserver-")): port for name, port in sorted(instance.ports.items())
+            if name.startswith("apiserver-")}
+
+
 def commands(instance):
     """name -> command line, for the size of this cluster."""
     state, ports = instance.folder, instance.ports
+    programs = instance.release.bin
     pki, config = state / "pki", state / "config"
     services = service_range(instance.size, ports["apiserver"])
     whole = instance.size == "whole"
     etcd, peer = f"http://127.0.0.1:{ports['etcd']}", f"http://127.0.0.1:{ports['etcd-peer']}"
     result = {
         "etcd": [
-            BIN / "etcd", "--name=fairlead", f"--data-dir={instance.record['data']}", "--log-level=warn",
+            programs / "etcd", "--name=fairlead", f"--data-dir={instance.record['data']}", "--log-level=warn",
             f"--listen-client-urls={etcd}", f"--advertise-client-urls={etcd}", f"--listen-peer-urls={peer}",
             f"--initial-advertise-peer-urls={peer}", f"--initial-cluster=fairlead={peer}",
             "--unsafe-no-fsync", f"--quota-backend-bytes={4 << 30}"],
         "kube-apiserver": [
-            BIN / "kube-apiserver", f"--etcd-servers={etcd}", f"--secure-port={ports['apiserver']}",
+            programs / "kube-apiserver", f"--etcd-servers={etcd}", f"--secure-port={ports['apiserver']}",
             *(["--bind-address=0.0.0.0", f"--advertise-address={NODE_ADDRESS}"] if whole else
               ["--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none"]),
             f"--service-cluster-ip-range={services}", "--authorization-mode=Node,RBAC", "--allow-privileged=true",
@@ -56,22 +63,26 @@ def commands(instance):
             f"--proxy-client-key-file={pki}/front-proxy-client.key"],
         # The qps: with the default of 20 a new namespace waits seconds for its ServiceAccount.
         "kube-controller-manager": [
-            BIN / "kube-controller-manager", f"--kubeconfig={config}/controller-manager.kubeconfig", "--secure-port=0",
+            programs / "kube-controller-manager", f"--kubeconfig={config}/controller-manager.kubeconfig", "--secure-port=0",
             "--leader-elect=false", "--kube-api-qps=200", "--kube-api-burst=400",
             "--use-service-account-credentials=true", f"--root-ca-file={pki}/ca.crt",
             f"--service-account-private-key-file={pki}/service-account.key",
             f"--cluster-signing-cert-file={pki}/ca.crt", f"--cluster-signing-key-file={pki}/ca.key"],
     }
+    for number, port in further_api_servers(instance).items():
+        words = result["kube-apiserver"]
+        result[f"kube-apiserver-{number}"] = [word if not str(word).startswith("--secure-port=") else
+                                              f"--secure-port={port}" for word in words]
     if whole:
         result |= {
             "containerd": ["containerd", f"--config={config}/containerd.toml", "--log-level=warn"],
             "kube-scheduler": [
-                BIN / "kube-scheduler", f"--kubeconfig={config}/scheduler.kubeconfig", "--secure-port=0",
+                programs / "kube-scheduler", f"--kubeconfig={config}/scheduler.kubeconfig", "--secure-port=0",
                 "--leader-elect=false", "--kube-api-qps=200", "--kube-api-burst=400"],
             "kubelet": [
-                BIN / "kubelet", f"--config={config}/kubelet.yaml", f"--kubeconfig={config}/kubelet.kubeconfig",
+                programs / "kubelet", f"--config={config}/kubelet.yaml", f"--kubeconfig={config}/kubelet.kubeconfig",
                 f"--hostname-override={NODE_NAME}", f"--node-ip={NODE_ADDRESS}"],
-            "kube-proxy": [BIN / "kube-proxy", f"--config={config}/kube-proxy.yaml"],
+            "kube-proxy": [programs / "kube-proxy", f"--config={config}/kube-proxy.yaml"],
         }
     return result
 

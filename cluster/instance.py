@@ -14,7 +14,7 @@ import ssl
 import subprocess
 import time
 
-from builds import BIN, locked
+from builds import Release, default_release, locked
 from settings import CACHE, COMMAND, Failure
 
 CLUSTERS = CACHE / "clusters"
@@ -62,6 +62,11 @@ class Instance:
         aside = self.folder / "record.new"
         aside.write_text(json.dumps(self.record, indent=1))
         aside.rename(self.folder / "record.json")
+
+    @property
+    def release(self):
+        """Of Kubernetes: what it runs, or, while it is down, what it would be started with."""
+        return Release(self.record["kubernetes"]) if self.record else default_release()
 
     @property
     def size(self):
@@ -208,10 +213,11 @@ class Instance:
                 raise Failure(f"{what}: not within {seconds} s", next_step=f"less {self.logs}/*.log")
             time.sleep(0.03)
 
-    def get(self, path):
-        """GET from the API server as admin: (HTTP code, body); code 0 while nobody answers."""
+    def get(self, path, port=None):
+        """GET from the API server as admin: (HTTP code, body); code 0 while nobody answers. The first one, or the one at
+        that port."""
         trust = ssl.create_default_context(cafile=self.folder / "pki" / "ca.crt")
-        connection = http.client.HTTPSConnection("127.0.0.1", self.ports["apiserver"], timeout=3, context=trust)
+        connection = http.client.HTTPSConnection("127.0.0.1", port or self.ports["apiserver"], timeout=3, context=trust)
         token = (self.folder / "tokens" / "admin").read_text()
         try:
             connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
@@ -222,15 +228,22 @@ class Instance:
         finally:
             connection.close()
 
-    def ready(self):
-        return self.get("/readyz")[0] == 200
+    def ready(self, port=None):
+        return self.get("/readyz", port)[0] == 200
+
+    @property
+    def servers(self):
+        """The addresses of all API servers; most clusters have one."""
+        further = sorted(name for name in self.ports if name.startswith("apiserver-"))
+        return [f"https://127.0.0.1:{self.ports[name]}" for name in ["apiserver", *further]]
 
     def environment(self):
         """What a test needs to know; `cluster env` prints it, and `cluster exec` sets it."""
         pki = self.folder / "pki"
         return {
             "FAIRLEAD_CLUSTER": self.name, "FAIRLEAD_CLUSTER_SIZE": self.size, "FAIRLEAD_CLUSTER_DIR": self.folder,
-            "FAIRLEAD_CLUSTER_BIN": BIN, "FAIRLEAD_CLUSTER_SERVER": self.server,
+            "FAIRLEAD_CLUSTER_BIN": self.release.bin, "FAIRLEAD_KUBERNETES": self.release.name,
+            "FAIRLEAD_CLUSTER_SERVER": self.server, "FAIRLEAD_CLUSTER_SERVERS": " ".join(self.servers),
             "FAIRLEAD_CLUSTER_ETCD": f"http://127.0.0.1:{self.ports['etcd']}",
             "FAIRLEAD_CLUSTER_CA": pki / "ca.crt", "FAIRLEAD_CLUSTER_CA_KEY": pki / "ca.key",
             "FAIRLEAD_CLUSTER_ADMIN_TOKEN_FILE": self.folder / "tokens" / "admin",

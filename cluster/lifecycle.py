@@ -13,11 +13,11 @@ from instance import CLUSTERS
 from settings import CACHE, COMMAND, HERE, Failure, give_to_caller, run, say
 
 
-def prepare(size):
+def prepare(size, release):
     """Everything that is made once; quick when it is all there."""
     whole = size == "whole"
     builds.ensure_packages(builds.CONTROL_PLANE_NEEDS | (builds.NODE_NEEDS if whole else {}))
-    builds.ensure_binaries(builds.CONTROL_PLANE | (builds.NODE if whole else {}))
+    release.ensure([*builds.CONTROL_PLANE, *(builds.NODE if whole else ())])
     if whole:
         builds.tool("forward")
         builds.pod_images()
@@ -39,14 +39,14 @@ def node_is_ready(instance):
 
 
 # ---- up -----------------------------------------------------------------------------------------------------------
-def up(instance, size, apiserver_flags):
+def up(instance, size, release, apiserver_flags, api_servers=1):
     """Start the cluster from nothing; whatever goes wrong on the way, nothing of it is left."""
     began = time.monotonic()
     end_leftovers(instance)
-    say(f"starting the cluster {instance.name}: " + ("the whole, with a node (about 10 s)" if size == "whole" else
+    say(f"starting the cluster {instance.name}, Kubernetes {release.version}: " + ("the whole, with a node (about 10 s)" if size == "whole" else
                                                      "the control plane alone (about 5 s)"))
     try:
-        make_folder(instance, size, apiserver_flags)
+        make_folder(instance, size, release, apiserver_flags, api_servers)
         if size == "whole":
             make_namespaces(instance)
         start_control_plane(instance)
@@ -68,12 +68,13 @@ def end_leftovers(instance):
     shutil.rmtree(instance.logs, ignore_errors=True)
 
 
-def make_folder(instance, size, apiserver_flags):
+def make_folder(instance, size, release, apiserver_flags, api_servers):
     instance.logs.mkdir(parents=True)
     (instance.folder / "config").mkdir()
     with builds.locked("ports", "to choose ports"):
         instance.record = {
-            "size": size, "ports": instance.reserve_ports(["apiserver", "etcd", "etcd-peer"]),
+            "size": size, "kubernetes": release.name, "ports": instance.reserve_ports(
+                ["apiserver", "etcd", "etcd-peer", *(f"apiserver-{number}" for number in range(2, api_servers + 1))]),
             "data": instance.place_for_data(), "apiserver_flags": apiserver_flags, "processes": {}}
         instance.save()
     services = components.service_range(size, instance.ports["apiserver"])
@@ -94,6 +95,9 @@ def start_control_plane(instance):
         load_images(instance, builds.pod_images())  # while the API server is starting
     instance.wait_until("the API server's /readyz", 120, instance.ready)
     start(instance, "kube-controller-manager")
+    for number, port in components.further_api_servers(instance).items():
+        start(instance, f"kube-apiserver-{number}", instance.record["apiserver_flags"])
+        instance.wait_until(f"the /readyz of API server {number}", 120, lambda: instance.ready(port))
 
 
 def start_node(instance):

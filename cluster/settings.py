@@ -54,7 +54,7 @@ def become_root(why):
     if os.geteuid() == 0:
         return
     say(f"{why} needs root: asking sudo")
-    kept = [f"{key}={os.environ[key]}" for key in ("PATH", "FAIRLEAD_CLUSTER") if key in os.environ]
+    kept = [f"{key}={os.environ[key]}" for key in ("PATH", "FAIRLEAD_CLUSTER", "FAIRLEAD_KUBERNETES") if key in os.environ]
     try:
         os.execvp("sudo", ["sudo", "--", "env", f"FAIRLEAD_CACHE={CACHE}", *kept, sys.executable, *sys.argv])
     except FileNotFoundError:

@@ -27,7 +27,7 @@ def config_map(name, namespace="", **data):
 
 
 def documents(*objects):
-    return "\n---\n".join(json.dumps(one) for one in objects)
+    return "".join(f"---\n{json.dumps(one)}\n" for one in objects)
 
 
 class Apply(unittest.TestCase):

@@ -26,7 +26,10 @@ def run(*argv, stdin="", timeout=120, **more):
 
 
 def kubectl(*arguments, stdin="", check=True):
-    return run(KUBECTL, *arguments, stdin=stdin, check=check).stdout
+    result = run(KUBECTL, *arguments, stdin=stdin)
+    if check and result.returncode:
+        raise AssertionError(f"kubectl {' '.join(arguments)}: {result.stderr}")
+    return result.stdout
 
 
 def fairlead(*arguments, stdin=""):
@@ -34,7 +37,7 @@ def fairlead(*arguments, stdin=""):
 
 
 def documents(*objects):
-    return "\n---\n".join(json.dumps(one) for one in objects)
+    return "".join(f"---\n{json.dumps(one)}\n" for one in objects)
 
 
 def definition(group):

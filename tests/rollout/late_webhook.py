@@ -172,7 +172,8 @@ class Cluster:
 
 
 def documents(objects):
-    return "\n---\n".join(map(json.dumps, objects))
+    # A stream that begins with a brace is JSON to kubectl before 1.33, and may have no lines of dashes.
+    return "".join(f"---\n{json.dumps(one)}\n" for one in objects)
 
 
 def records(cluster, namespace):

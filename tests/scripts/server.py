@@ -62,6 +62,12 @@ class Server:
         return "sandbox" in self.json("GET", "/version")[1].get("gitVersion", "")
 
     @functools.cache
+    def version(self):
+        """The minor version, as people say it: "1.37"."""
+        _, answer = self.json("GET", "/version")
+        return f"{answer['major']}.{answer['minor'].rstrip('+')}"
+
+    @functools.cache
     def user(self):
         """Who we are to the server."""
         _, answer = self.json("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
