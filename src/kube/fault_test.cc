@@ -165,6 +165,34 @@ TEST(Fault, hostile_bodies) {
   EXPECT_EQ(many->causes.size(), 64u);
 }
 
+// Since 1.37 an object that cannot be converted counts as corrupt, and the words of the conversion come behind that.
+TEST(Fault, a_failed_conversion_is_found_behind_the_words_of_the_storage) {
+  std::string decoding = "object not decodable revision=417: ";
+  std::string storage =
+      "StorageError: corrupt object, Code: 7, Key: /example.com/convs/ns/x, ResourceVersion: 0, AdditionalErrorMsg: ";
+  std::string list = "failed to read one or more convs.example.com from the storage: ";
+  for (const std::string& before :
+       {std::string(), decoding, "Internal error occurred: " + storage + decoding, list + storage + decoding}) {
+    auto fault_of = [&](std::string_view words) {
+      Json status =
+          Json::Object{{"kind", "Status"},
+                       {"status", "Failure"},
+                       {"code", 500},
+                       {"message", before + "conversion webhook for example.com/v1, Kind=Conv " + std::string(words)}};
+      return *classify("GET", "/apis/example.com/v2/namespaces/ns/convs/x", 500, {}, status.dump());
+    };
+    Fault refused = fault_of(
+        "failed: Post \"https://hook.ns.svc:443/convert?timeout=30s\": dial tcp 10.96.0.7:443: connect: connection "
+        "refused");
+    EXPECT_EQ(name_of(refused.kind), name_of(FaultKind::webhook_refused)) << before;
+    ASSERT_TRUE(refused.webhook) << before;
+    EXPECT_EQ(refused.webhook->role, FaultWebhook::Role::conversion);
+    EXPECT_EQ(refused.webhook->service, "hook");
+    EXPECT_EQ(name_of(fault_of("failed: not today").kind), name_of(FaultKind::conversion_failed)) << before;
+    EXPECT_EQ(name_of(fault_of("returned 0 objects, expected 1").kind), name_of(FaultKind::conversion_bad_result));
+  }
+}
+
 TEST(Fault, retry_after_is_bounded) {
   auto after = [](std::string value) {
     return classify("GET", "/api/v1/pods", 429, {{"retry-after", std::move(value)}}, "")->retry_after;

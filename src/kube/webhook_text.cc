@@ -142,8 +142,22 @@ std::optional<WebhookText> read_verdict(std::string_view text) {
   return result;
 }
 
+// What 1.37 puts before the words of a failed conversion, since it takes the object for corrupt:
+// `failed to read one or more convs.example.com from the storage: StorageError: corrupt object, Code: 7, Key: …,
+// ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=12: `, or the end of that.
+void take_storage_words(std::string_view& text) {
+  auto take_until = [&text](std::string_view begin, std::string_view end) {
+    size_t at = text.starts_with(begin) ? text.find(end) : std::string_view::npos;
+    if (at != std::string_view::npos) text.remove_prefix(at + end.size());
+  };
+  take_until("failed to read one or more ", " from the storage: ");
+  take_until("StorageError: corrupt object, ", ", AdditionalErrorMsg: ");
+  take_until("object not decodable revision=", ": ");
+}
+
 // `conversion webhook for example.com/v1, Kind=Conv failed: …` or `… returned invalid …`
 std::optional<WebhookText> read_conversion(std::string_view text) {
+  take_storage_words(text);
   if (!take_prefix(text, "conversion webhook for ")) return std::nullopt;
   size_t kind = text.find(", Kind=");
   if (kind == std::string_view::npos) return std::nullopt;
