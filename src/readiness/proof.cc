@@ -76,9 +76,10 @@ Rung rung_of(const kube::Fault& fault, Target::Role role) {
   bool called = fault.webhook && !fault.webhook->url.empty();
   bool conversion = role == Target::Role::conversion;
   switch (fault.kind) {
-    case FaultKind::webhook_denied: return Rung::answering;
+    case FaultKind::webhook_denied:
+    // 400 or 500: it does not know what to make of the probe, and says so.
+    case FaultKind::webhook_answered_error: return Rung::answering;
     case FaultKind::webhook_bad_response:
-    case FaultKind::webhook_answered_error:
       // A converter does not know the review that a mirror sends; that it says so is its answer.
       return conversion ? Rung::answering : Rung::trusted;
     case FaultKind::webhook_path_missing:

@@ -33,17 +33,6 @@ bool shows(GuardKind kind, const Stamp& stamp, const std::string& hook, const Ou
   return false;
 }
 
-bool may_not_be_sent(const Fault& fault) {
-  switch (fault.kind) {
-    case FaultKind::forbidden:
-    case FaultKind::unauthorized:
-    case FaultKind::not_served:
-    case FaultKind::not_found:
-    case FaultKind::not_supported: return true;
-    default: return false;
-  }
-}
-
 GuardKind kind_of_policy(const object::Key& key) {
   return key.kind.starts_with("Mutating") ? GuardKind::mutating_policies : GuardKind::validating_policies;
 }
@@ -56,7 +45,7 @@ Task<Outcome<Proof>> ShadowMarkers::seek(GuardKind kind, Stamp stamp, std::strin
   auto [pause, longest] = pace_of(kind);
   int probes = 0;
   while (true) {
-    Outcome<Reply> answer = co_await stage_.probe(kind, stamp, connection);
+    Outcome<Reply> answer = co_await stage_.probe(stamp, connection);
     ++probes;
     uint64_t answered_over = answer ? answer->connection : answer.error().connection();
     const Fault* fault = answer ? nullptr : answer.error().fault();
@@ -70,7 +59,10 @@ Task<Outcome<Proof>> ShadowMarkers::seek(GuardKind kind, Stamp stamp, std::strin
       co_return proof;
     }
     if (fault && may_not_be_sent(*fault)) {
-      Proof proof = not_proved(fmt::format("the probe cannot be sent: {}", fault->explanation), true, *fault);
+      ShadowStage::NextProbe next = stage_.next_probe(stamp);
+      if (next == ShadowStage::NextProbe::same_shadow) continue;
+      bool hopeless = next == ShadowStage::NextProbe::none;
+      Proof proof = not_proved(fmt::format("the probe cannot be sent: {}", fault->explanation), hopeless, *fault);
       proof.connection = answered_over;
       co_return proof;
     }
@@ -95,6 +87,10 @@ Task<Outcome<Proof>> ShadowMarkers::created(GuardKind kind, uint64_t connection)
     Outcome<Proof> proof =
         co_await seek(kind, placed->stamp, is_webhooks(kind) ? placed->stamp.marker() : "", connection);
     stage_.retire(kind, placed->stamp);
+    if (proof && !proof->proved && stage_.is_outdated(placed->stamp)) {
+      --attempt;
+      continue;
+    }
     if (!proof || proof->proved || proof->hopeless || attempt >= stage_.options().markers) co_return proof;
   }
 }
@@ -105,6 +101,10 @@ Task<Outcome<Proof>> ShadowMarkers::seek_guest(GuardKind kind, ShadowStage::Gues
     if (!placed) co_return std::unexpected(std::move(placed).error());
     if (placed->refusal) co_return *std::move(placed->refusal);
     Outcome<Proof> proof = co_await seek(kind, placed->stamp, placed->stamp.guest(), connection);
+    if (proof && !proof->proved && stage_.is_outdated(placed->stamp)) {
+      --attempt;
+      continue;
+    }
     // Not seen: the server may have stayed with the old form. A hook of another name is another change.
     if (!proof || proof->proved || proof->hopeless || attempt >= stage_.options().markers) co_return proof;
   }

@@ -3,7 +3,7 @@
 namespace fairlead::readiness {
 namespace {
 
-using kube::FaultKind, kube::Outcome, kube::Reply;
+using kube::Fault, kube::FaultKind, kube::Outcome, kube::Reply;
 
 constexpr int kFirstSeconds = 1;
 constexpr Duration kFirstPause = std::chrono::milliseconds(1);
@@ -75,7 +75,8 @@ Task<Result<ShadowMirrors::MirrorPtr>> ShadowMirrors::stand(const Target& target
       continue;
     }
     // A tenth of its life before others may remove it.
-    if (mirror->stamp.expires - stage_.options().life / 10 > stage_.loop().clock().wall_now()) co_return mirror;
+    bool is_fresh = mirror->stamp.expires - stage_.options().life / 10 > stage_.loop().clock().wall_now();
+    if (is_fresh && !stage_.is_outdated(mirror->stamp)) co_return mirror;
     drop(key, mirror);
   }
   auto mirror = std::make_shared<Mirror>();
@@ -110,8 +111,18 @@ Task<Outcome<Proof>> ShadowMirrors::ask_within(Target target, int seconds, uint6
     TimePoint started = loop.now();
     Duration pause = kFirstPause;
     while (true) {
-      Outcome<Reply> answer = co_await stage_.probe(GuardKind::mutating_webhooks, mirror->stamp, connection);
-      if (!answer && !answer.error().fault()) co_return std::unexpected(std::move(answer).error());
+      Outcome<Reply> answer = co_await stage_.probe(mirror->stamp, connection);
+      const Fault* fault = answer ? nullptr : answer.error().fault();
+      if (!answer && !fault) co_return std::unexpected(std::move(answer).error());
+      if (fault && may_not_be_sent(*fault)) {
+        ShadowStage::NextProbe next = stage_.next_probe(mirror->stamp);
+        if (next == ShadowStage::NextProbe::same_shadow) continue;
+        drop(key, mirror);
+        if (next == ShadowStage::NextProbe::none)
+          co_return not_proved(fmt::format("the probe cannot be sent: {}", fault->explanation), true, *fault);
+        --attempt;
+        break;
+      }
       Proof proof = judge_mirror(target, {mirror->stamp.mirror(), mirror->stamp.marker()}, answer);
       if (proof.proved) mirror->seen_over.insert(proof.connection);
       if (proof.proved || proof.fault) co_return proof;

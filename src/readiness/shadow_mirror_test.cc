@@ -45,7 +45,6 @@ TEST_F(ShadowTest, AFaultLeavesItOnItsRung) {
   serve("plain", breaking("http: server gave HTTP response to HTTPS client"));
   serve("path", answering_http(404));
   serve("busy", answering_http(503));
-  serve("error", answering_http(500));
   std::vector<std::tuple<std::string, Rung, FaultKind>> all = {
       {"missing", Rung::in_effect, FaultKind::webhook_service_missing},
       {"port", Rung::in_effect, FaultKind::webhook_port_missing},
@@ -56,7 +55,6 @@ TEST_F(ShadowTest, AFaultLeavesItOnItsRung) {
       {"plain", Rung::reachable, FaultKind::webhook_not_https},
       {"path", Rung::trusted, FaultKind::webhook_path_missing},
       {"busy", Rung::trusted, FaultKind::webhook_busy},
-      {"error", Rung::trusted, FaultKind::webhook_answered_error},
   };
   auto prove = prover();
   for (const auto& [name, rung, kind] : all) {
@@ -72,6 +70,18 @@ TEST_F(ShadowTest, AFaultLeavesItOnItsRung) {
                 missing.fault->explanation);
   loop_.run(prove->clean_up());
   EXPECT_THAT(shadows(), IsEmpty());
+}
+
+TEST_F(ShadowTest, AnErrorIsAnAnswerToo) {
+  auto prove = prover();
+  for (int status : {400, 500}) {
+    std::string name = fmt::format("error-{}", status);
+    serve(name, answering_http(status));
+    Proof proof = proof_of(prove->mirror(target(name), 0));
+    EXPECT_TRUE(proof.reached(Rung::answering)) << status;
+    EXPECT_FALSE(proof.fault);
+  }
+  loop_.run(prove->clean_up());
 }
 
 TEST_F(ShadowTest, LaterTriesOnlyProbe) {

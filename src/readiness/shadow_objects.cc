@@ -10,6 +10,7 @@ namespace fairlead::readiness {
 namespace {
 
 constexpr std::string_view kGroup = "admissionregistration.k8s.io";
+constexpr std::string_view kProbeName = "fairlead-probe";
 constexpr std::string_view kGuestDomain = ".marker.fairlead.dev";
 
 std::string timestamp(WallTime time) {
@@ -49,12 +50,13 @@ Json conditions(const Stamp& stamp) {
                                                              stamp.manager())}}};
 }
 
-Json rule_for(const ProbeObject& probe) {
-  return Json::Object{{"apiGroups", Json::Array{probe.resource.group}},
-                      {"apiVersions", Json::Array{probe.resource.version}},
+Json rule_for(ProbeKind kind) {
+  object::Resource resource = probe_object(kind).resource;
+  return Json::Object{{"apiGroups", Json::Array{resource.group}},
+                      {"apiVersions", Json::Array{resource.version}},
                       {"operations", Json::Array{"CREATE"}},
-                      {"resources", Json::Array{probe.resource.plural}},
-                      {"scope", "Cluster"}};
+                      {"resources", Json::Array{resource.plural}},
+                      {"scope", resource.namespaced ? "Namespaced" : "Cluster"}};
 }
 
 Json hook(std::string name, Json client_config, const std::vector<std::string>& versions, int seconds, bool mutating,
@@ -63,7 +65,7 @@ Json hook(std::string name, Json client_config, const std::vector<std::string>& 
   for (const std::string& version : versions) reviews.emplace_back(version);
   Json::Object made{{"name", std::move(name)},
                     {"clientConfig", std::move(client_config)},
-                    {"rules", Json::Array{rule_for(probe_object(GuardKind::mutating_webhooks))}},
+                    {"rules", Json::Array{rule_for(stamp.probe)}},
                     {"matchConditions", conditions(stamp)},
                     {"matchPolicy", "Exact"},
                     {"failurePolicy", "Fail"},
@@ -88,7 +90,7 @@ Json marker_policy(GuardKind kind, const object::Resource& resource, const Stamp
   spec.make("failurePolicy") = "Ignore";
   Json& constraints = spec.make("matchConstraints");
   constraints.make("matchPolicy") = "Exact";
-  constraints.make("resourceRules") = Json::Array{rule_for(probe_object(kind))};
+  constraints.make("resourceRules") = Json::Array{rule_for(stamp.probe)};
   spec.make("matchConditions") = conditions(stamp);
   if (kind == GuardKind::validating_policies) {
     spec.make("validations") =
@@ -200,25 +202,20 @@ bool keeps_conditions(const Json& object) {
   return true;
 }
 
-ProbeObject probe_object(GuardKind kind) {
-  bool webhooks = kind == GuardKind::validating_webhooks || kind == GuardKind::mutating_webhooks;
+ProbeObject probe_object(ProbeKind kind) {
   object::Resource resource;
   resource.version = "v1";
-  if (webhooks) {
-    // Anybody may send it, it is stored nowhere, and it meets no namespace, quota or schema.
-    resource.group = "authentication.k8s.io";
-    resource.kind = "SelfSubjectReview";
-    resource.plural = "selfsubjectreviews";
-    return {
-        resource,
-        Json::Object{{"apiVersion", resource.api_version()}, {"kind", resource.kind}, {"metadata", Json::Object{}}}};
+  if (kind == ProbeKind::config_map) {
+    resource.kind = "ConfigMap";
+    resource.plural = "configmaps";
+    resource.namespaced = true;
+    return {resource, skeleton(resource, kProbeName)};
   }
-  // Policies never see reviews. This kind has no namespace and no quota, and hardly any webhook looks at it.
   resource.group = "node.k8s.io";
   resource.kind = "RuntimeClass";
   resource.plural = "runtimeclasses";
-  Json object = skeleton(resource, "fairlead-probe");
-  object.make("handler") = "fairlead-probe";
+  Json object = skeleton(resource, kProbeName);
+  object.make("handler") = kProbeName;
   return {resource, std::move(object)};
 }
 

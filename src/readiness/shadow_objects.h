@@ -19,12 +19,22 @@ namespace fairlead::readiness {
 inline constexpr std::string_view kShadowLabel = "fairlead.dev/shadow";
 inline constexpr std::string_view kExpiryAnnotation = "fairlead.dev/expires";
 
-// One shadow: its run, its number there, and when others may remove it. A change is a new number: an API server can
-// stay with the old form of what is updated, or made again under its name.
+// What a probe asks the API server to create, in a dry run. API servers call webhooks and policies for both kinds; for
+// reviews (SelfSubjectReview and its like), which everybody may send, they have called none since Kubernetes 1.37.
+enum class ProbeKind {
+  // Has no namespace and no quota, and hardly any webhook looks at it.
+  runtime_class,
+  // For those who may not create RuntimeClasses. Needs a namespace that exists.
+  config_map,
+};
+
+// One shadow: its run, its number there, when others may remove it, and the kind of its probes. A change is a new
+// number: an API server can stay with the old form of what is updated, or made again under its name.
 struct Stamp {
   std::string run;
   uint64_t number = 0;
   WallTime expires;
+  ProbeKind probe = ProbeKind::runtime_class;
 
   // "0-fairlead-shadow-run-7": first in the order in which webhooks are called.
   std::string name() const;
@@ -62,7 +72,7 @@ struct ProbeObject {
   object::Resource resource;
   Json object;
 };
-ProbeObject probe_object(GuardKind kind);
+ProbeObject probe_object(ProbeKind kind);
 
 // Of which run an object is the shadow, and until when; nothing if it is none or does not say.
 struct Ownership {

@@ -41,6 +41,17 @@ bool is_webhooks(GuardKind kind) {
 
 }  // namespace
 
+bool may_not_be_sent(const Fault& fault) {
+  switch (fault.kind) {
+    case FaultKind::forbidden:
+    case FaultKind::unauthorized:
+    case FaultKind::not_served:
+    case FaultKind::not_found:
+    case FaultKind::not_supported: return true;
+    default: return false;
+  }
+}
+
 Proof not_proved(std::string why, bool hopeless, std::optional<Fault> fault) {
   Proof proof;
   proof.rung = Rung::registered;
@@ -55,7 +66,9 @@ ShadowStage::ShadowStage(kube::Client& client, Prover::Options options)
   options_.run = plain_run(options_.run);
 }
 
-Stamp ShadowStage::next_stamp() { return {options_.run, ++last_number_, loop().clock().wall_now() + options_.life}; }
+Stamp ShadowStage::next_stamp() {
+  return {options_.run, ++last_number_, loop().clock().wall_now() + options_.life, probe_};
+}
 
 std::string ShadowStage::next_guest_manager() {
   return fmt::format("fairlead-marker-{}-{}", options_.run, ++last_guest_);
@@ -151,13 +164,38 @@ Task<Outcome<ShadowStage::Placed>> ShadowStage::put_hook(Guest guest) {
                               will_not_change(fault->kind), *fault)};
 }
 
-Task<Outcome<Reply>> ShadowStage::probe(GuardKind kind, const Stamp& stamp, uint64_t connection) {
-  ProbeObject probe = probe_object(kind);
+ShadowStage::NextProbe ShadowStage::next_probe(const Stamp& stamp) {
+  if (stamp.probe == ProbeKind::runtime_class) {
+    if (options_.namespaces.empty()) return NextProbe::none;
+    probe_ = ProbeKind::config_map;
+    return NextProbe::new_shadow;
+  }
+  return closed_.size() < options_.namespaces.size() ? NextProbe::same_shadow : NextProbe::none;
+}
+
+Task<Outcome<Reply>> ShadowStage::probe(const Stamp& stamp, uint64_t connection) {
+  ProbeObject probe = probe_object(stamp.probe);
   kube::WriteOptions options;
   options.field_manager = stamp.manager();
   options.dry_run = true;
   options.connection = connection;
-  co_return co_await client_.create(probe.resource, "", probe.object, options);
+  if (stamp.probe == ProbeKind::runtime_class)
+    co_return co_await client_.create(probe.resource, "", probe.object, options);
+  std::string ns = options_.namespaces[place_];
+  Outcome<Reply> answer = co_await client_.create(probe.resource, ns, probe.object, options);
+  const Fault* fault = answer ? nullptr : answer.error().fault();
+  bool never = fault && may_not_be_sent(*fault);
+  bool not_yet =
+      fault && (fault->kind == FaultKind::namespace_missing || fault->kind == FaultKind::namespace_terminating);
+  if (never) closed_.insert(ns);
+  // On to the next one that may take it, if this is still where probes go.
+  if ((never || not_yet) && options_.namespaces[place_] == ns)
+    for (size_t i = 1; i <= options_.namespaces.size(); ++i)
+      if (size_t at = (place_ + i) % options_.namespaces.size(); !closed_.contains(options_.namespaces[at])) {
+        place_ = at;
+        break;
+      }
+  co_return answer;
 }
 
 Task<Outcome<Reply>> ShadowStage::get(object::Resource resource, std::string name) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,13 @@ class ShadowStage {
   void retire_guest(std::string manager);
 
   // A dry run that only the shadow with this stamp meets.
-  Task<kube::Outcome<kube::Reply>> probe(GuardKind kind, const Stamp& stamp, uint64_t connection);
+  Task<kube::Outcome<kube::Reply>> probe(const Stamp& stamp, uint64_t connection);
+  // A probe of this shadow may never be sent as it was (may_not_be_sent): what there is instead. The same shadow may
+  // be probed in another namespace; or shadows that are put from now on have probes of another kind.
+  enum class NextProbe { none, same_shadow, new_shadow };
+  NextProbe next_probe(const Stamp& stamp);
+  // Its probes are of a kind that was given up since it was put.
+  bool is_outdated(const Stamp& stamp) const { return stamp.probe != probe_; }
 
   Task<kube::Outcome<kube::Reply>> get(object::Resource resource, std::string name);
   std::string next_guest_manager();
@@ -73,6 +80,10 @@ class ShadowStage {
   uint64_t last_guest_ = 0;
   bool rehearsed_ = false;
   std::map<GuardKind, Proof> refusals_;
+  ProbeKind probe_ = ProbeKind::runtime_class;
+  // Of the namespaces for probes: the one that is used, and those where they may not be sent.
+  size_t place_ = 0;
+  std::set<std::string> closed_;
   // The version in which mutating policies are served: of kPolicyVersions.
   size_t policy_version_ = 0;
   std::map<std::string, GuardKind> standing_;
@@ -81,6 +92,8 @@ class ShadowStage {
   Scope chores_;
 };
 
+// Whoever sent this probe may never send it: the user lacks the right, or the server does not serve its kind.
+bool may_not_be_sent(const kube::Fault& fault);
 // Nothing was proved, for good or for now.
 Proof not_proved(std::string why, bool hopeless, std::optional<kube::Fault> fault = std::nullopt);
 

@@ -31,7 +31,7 @@ TEST_P(InEffect, ProbesGrowFartherApart) {
   auto prove = prover();
   EXPECT_TRUE(proof_of(prove->created_in_effect(kind(), 0)).proved);
   // At once, after 1, 3, 7, 15, 31, 63, 127 ms, and every 100 ms from then on.
-  EXPECT_EQ(front_.count("POST", "/selfsubjectreviews"), 8 + 19u);
+  EXPECT_EQ(front_.count("POST", "/runtimeclasses"), 8 + 19u);
   EXPECT_EQ(loop_.now().time_since_epoch(), 2027ms);
   loop_.run(prove->clean_up());
 }
@@ -218,18 +218,90 @@ TEST_F(ShadowTest, AServerThatDropsConditionsGetsNoShadow) {
   loop_.run(prove->clean_up());
 }
 
+// What a user may not do, as an API server says it.
+class FewRights : public ShadowTest {
+ protected:
+  // The user may create no RuntimeClasses, and ConfigMaps in these namespaces alone.
+  void may_write_in(std::set<std::string> namespaces) {
+    sandbox_.core().options.forbids = [allowed = std::move(namespaces)](std::string_view, std::string_view verb,
+                                                                        std::string_view, std::string_view resource,
+                                                                        std::string_view ns, std::string_view) {
+      if (verb != "create") return false;
+      return resource == "runtimeclasses" || (resource == "configmaps" && !allowed.contains(std::string(ns)));
+    };
+  }
+  void make_namespace(std::string_view name) {
+    make("/api/v1/namespaces", fmt::format(R"({{"metadata":{{"name":"{}"}}}})", name));
+  }
+};
+
+TEST_F(FewRights, ProveWithAConfigMapWhereTheyMayCreateOne) {
+  make_namespace("theirs");
+  Json on_secrets = guard("guard");
+  (*(*on_secrets.make("webhooks").if_array())[0].make("rules").if_array())[0].make("resources") =
+      Json::Array{"secrets"};
+  make(path_of(false), on_secrets.dump());
+  may_write_in({"theirs", "later"});
+  auto prove = prover("r", {.run = {}, .namespaces = {"forbidden", "later", "theirs"}});
+  for (GuardKind kind : {GuardKind::validating_webhooks, GuardKind::validating_policies}) {
+    Proof proof = proof_of(prove->created_in_effect(kind, 0));
+    EXPECT_TRUE(proof.reached(Rung::in_effect)) << proof.why_not;
+  }
+  Proof proof = proof_of(prove->updated_in_effect({"", "ValidatingWebhookConfiguration", "", "guard"}, 0));
+  EXPECT_TRUE(proof.reached(Rung::in_effect)) << proof.why_not;
+  serve("hook", answering(R"({"allowed":true})"));
+  proof = proof_of(prove->mirror(target("hook"), 0));
+  EXPECT_TRUE(proof.reached(Rung::answering)) << proof.why_not << proof.evidence;
+  EXPECT_EQ(front_.count("POST", "/runtimeclasses"), 1u) << "what is forbidden is asked for once";
+  EXPECT_EQ(front_.count("POST", "/namespaces/forbidden/configmaps"), 1u);
+  EXPECT_EQ(front_.count("POST", "/namespaces/later/configmaps"), 1u);
+  loop_.run(prove->clean_up());
+  EXPECT_THAT(shadows(), IsEmpty());
+}
+
+TEST_F(FewRights, WaitForANamespaceThatComesLater) {
+  may_write_in({"later"});
+  auto prove = prover("r", {.run = {}, .namespaces = {"later"}});
+  Scope scope(loop_, nullptr);
+  std::optional<Outcome<Proof>> proof;
+  scope.spawn([](Prover& prove, std::optional<Outcome<Proof>>& result) -> Task<void> {
+    result = co_await prove.created_in_effect(GuardKind::mutating_webhooks, 0);
+  }(*prove, proof));
+  pass(1s);
+  EXPECT_FALSE(proof);
+  make_namespace("later");
+  loop_.run(scope.join());
+  ASSERT_TRUE(proof && *proof);
+  EXPECT_TRUE((*proof)->reached(Rung::in_effect)) << (*proof)->why_not;
+  loop_.run(prove->clean_up());
+}
+
+TEST_F(FewRights, ProveNothingWhereNoProbeMayBeSent) {
+  may_write_in({});
+  for (const std::vector<std::string>& namespaces : {std::vector<std::string>{}, {"default"}, {"default", "other"}}) {
+    auto prove = prover("r", {.run = {}, .namespaces = namespaces});
+    for (Proof proof : {proof_of(prove->created_in_effect(GuardKind::mutating_webhooks, 0)),
+                        proof_of(prove->mirror(target("hook"), 0))}) {
+      EXPECT_FALSE(proof.proved);
+      EXPECT_TRUE(proof.hopeless);
+      EXPECT_THAT(proof.why_not, testing::StartsWith("the probe cannot be sent: "));
+    }
+    loop_.run(prove->clean_up());
+    EXPECT_THAT(shadows(), IsEmpty());
+  }
+}
+
 TEST_F(ShadowTest, NobodyElseMeetsAShadow) {
   auto prove = prover();
   EXPECT_TRUE(proof_of(prove->mirror(target("none"), 0)).proved);
-  std::string path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-  Json review = Json::Object{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "SelfSubjectReview"}};
+  auto [resource, object] = probe_object(ProbeKind::runtime_class);
+  std::string path = "/apis/node.k8s.io/v1/runtimeclasses";
   ASSERT_EQ(shadows().size(), 1u);
   std::string manager = "fairlead-r-2";
-  EXPECT_FALSE(post(path + "?dryRun=All&fieldManager=" + manager, review)) << "this is the probe itself";
-  EXPECT_TRUE(post(path, review));
-  EXPECT_TRUE(post(path + "?dryRun=All", review));
-  EXPECT_TRUE(post(path + "?dryRun=All&fieldManager=fairlead", review));
-  EXPECT_TRUE(post(path + "?fieldManager=" + manager, review)) << "not a dry run";
+  EXPECT_FALSE(post(path + "?dryRun=All&fieldManager=" + manager, object)) << "this is the probe itself";
+  EXPECT_TRUE(post(path + "?dryRun=All", object));
+  EXPECT_TRUE(post(path + "?dryRun=All&fieldManager=fairlead", object));
+  EXPECT_TRUE(post(path + "?fieldManager=" + manager, object)) << "not a dry run";
   EXPECT_TRUE(post("/api/v1/namespaces/default/configmaps?dryRun=All&fieldManager=" + manager,
                    parsed(R"({"metadata":{"name":"x"}})")))
       << "another kind";

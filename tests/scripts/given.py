@@ -60,8 +60,8 @@ def wait_until_in_effect(server, identity, kind):
         "webhooks": [{
             "name": "marker.example.com",
             "clientConfig": {"service": {"namespace": "default", "name": name}},
-            "rules": [{"operations": ["CREATE"], "apiGroups": ["authentication.k8s.io"], "apiVersions": ["v1"],
-                       "resources": ["selfsubjectreviews"]}],
+            "rules": [{"operations": ["CREATE"], "apiGroups": ["node.k8s.io"], "apiVersions": ["v1"],
+                       "resources": ["runtimeclasses"]}],
             "matchConditions": [{"name": "own-probe", "expression": "has(request.options.fieldManager) && "
                                  f"request.options.fieldManager == '{name}'"}],
             "sideEffects": "None", "admissionReviewVersions": ["v1"]}]})
@@ -69,8 +69,9 @@ def wait_until_in_effect(server, identity, kind):
         raise Mistake(f"no marker: {answer}")
 
     def attempt():
-        seen = server.json("POST", f"/apis/authentication.k8s.io/v1/selfsubjectreviews?dryRun=All&fieldManager={name}",
-                           {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
+        seen = server.json("POST", f"/apis/node.k8s.io/v1/runtimeclasses?dryRun=All&fieldManager={name}",
+                           {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name},
+                            "handler": "probe"})
         return seen[0] == 500, seen
     try:
         repeat_until(f"{kind}s are in effect", attempt)

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "base/json.h"
 #include "scenarios.h"
@@ -28,6 +29,7 @@ class BelievesAtOnce final : public http::Transport {
 
   Task<Result<http::Answer>> open(http::Request request) override {
     note_guest(request);
+    note_policy(request);
     std::string marker = marker_for(request);
     Result<http::Answer> answer = co_await network_.open(std::move(request));
     if (marker.empty() || !answer || answer->status < 200 || answer->status == 429) co_return answer;
@@ -57,15 +59,26 @@ class BelievesAtOnce final : public http::Transport {
     guests_[name.substr(1, name.find('-') - 1)] = name;
   }
 
-  // The field manager of a probe, fairlead-RUN-NUMBER, names its shadow. Those of policies are no reviews.
+  // The marker of a policy is seen in another way. "0-fairlead-shadow-run1-7" is its name.
+  void note_policy(const http::Request& request) {
+    constexpr std::string_view kName = "\"0-fairlead-shadow-run";
+    size_t at = request.body.find(kName);
+    bool is_policy = request.method == "POST" && request.target.find("admissionpolicies") != std::string::npos;
+    if (!is_policy || at == std::string::npos) return;
+    at += kName.size();
+    policies_.insert(request.body.substr(at, request.body.find('"', at) - at));
+  }
+
+  // The field manager of a probe, fairlead-RUN-NUMBER, names its shadow.
   std::string marker_for(const http::Request& request) const {
     constexpr std::string_view kManager = "fieldManager=fairlead-run";
     size_t at = request.target.find(kManager);
     if (request.method != "POST" || at == std::string::npos ||
-        request.target.find("/selfsubjectreviews?") == std::string::npos)
+        request.target.find("/runtimeclasses?") == std::string::npos)
       return {};
     std::string_view rest = std::string_view(request.target).substr(at + kManager.size());
     rest = rest.substr(0, rest.find('&'));
+    if (policies_.contains(std::string(rest))) return {};
     size_t dash = rest.find('-');
     if (dash == std::string_view::npos) return {};
     std::string number(rest.substr(dash + 1));
@@ -75,6 +88,7 @@ class BelievesAtOnce final : public http::Transport {
 
   http::Transport& network_;
   std::map<std::string, std::string> guests_;  // by number
+  std::set<std::string> policies_;             // RUN-NUMBER
 };
 
 // The record of a bundle, or a list of its objects, is read wrong.
