@@ -15,8 +15,20 @@ using journal::What;
 
 constexpr Duration kReminder = std::chrono::seconds(30);
 constexpr size_t kRemindedOf = 5;
+constexpr size_t kProbePlaces = 8;
 // For what is still to be swept when everything else is done.
 constexpr Duration kSweepingTime = std::chrono::seconds(5);
+
+// Where the user most likely may create something: where the bundle goes.
+std::vector<std::string> namespaces_for_probes(const Options& options, const manifest::Bundle& bundle) {
+  std::vector<std::string> places = {options.default_namespace};
+  for (const object::Object& object : bundle.objects) {
+    if (places.size() >= kProbePlaces) break;
+    const std::string& ns = object.key().ns;
+    if (!ns.empty() && std::ranges::find(places, ns) == places.end()) places.push_back(ns);
+  }
+  return places;
+}
 
 class Engine {
  public:
@@ -29,7 +41,7 @@ class Engine {
         work_(loop_, nullptr),
         sweeping_(loop_, nullptr),
         gates_(loop_),
-        prover_(client, {.run = options.run}),
+        prover_(client, {.run = options.run, .namespaces = namespaces_for_probes(options, prepared.bundle)}),
         evidence_(client, discovery, watching_,
                   [this](std::string_view kind, const std::string& ns, const std::string& name) {
                     guards_.evidence_changed(kind, ns, name);

@@ -222,9 +222,18 @@ Task<kube::Outcome<Proof>> Guards::share(const std::string& what, uint32_t guard
   co_return shared.last;
 }
 
+void Guards::give_up_proof(uint32_t guard, const std::string& why) {
+  State& state = states_[guard];
+  if (state.unprovable) return;
+  state.unprovable = true;
+  state.standing.proved = false;
+  run_.note(What::warning, fmt::format("{} is not proved to be in effect: {}", run_.graph.guards()[guard].text(), why));
+}
+
 Task<Result<void>> Guards::prove_effect(uint32_t guard) {
   State& state = states_[guard];
   const Guard& it = run_.graph.guards()[guard];
+  TimePoint began = run_.loop.now();
   while (state.came != Came::before && !state.unprovable && (state.proved_over == 0 || state.proved_over != line_)) {
     // By an injector, as a rule: a server may stay with the form that it was created in.
     if (is_webhook(it) && state.came == Came::created && changed_since_created(it)) state.came = Came::updated;
@@ -239,10 +248,8 @@ Task<Result<void>> Guards::prove_effect(uint32_t guard) {
       if (state.standing.rung < Rung::in_effect) take(guard, *proof);
       continue;
     }
-    if (proof && proof->hopeless) {
-      state.unprovable = true;
-      state.standing.proved = false;
-      run_.note(What::warning, fmt::format("{} is not proved to be in effect: {}", it.text(), proof->why_not));
+    if (proof && (proof->hopeless || run_.loop.now() - began >= kProofTime)) {
+      give_up_proof(guard, proof->why_not);
       continue;
     }
     if (!proof && proof.error().error().kind() == ErrorKind::cancelled) co_return fail(proof.error().error());

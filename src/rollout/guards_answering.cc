@@ -94,8 +94,15 @@ Task<Result<bool>> Guards::every_endpoint_listens(uint32_t guard, const std::set
   if (endpoints.empty() || was_that_one || !target) co_return true;
   kube::Outcome<Proof> proof = co_await prover_.mirror_endpoints(*std::move(target), std::move(endpoints), line_);
   if (!proof && proof.error().error().kind() == ErrorKind::cancelled) co_return fail(proof.error().error());
-  if (proof && proof->fault) take(guard, *proof);
-  co_return proof && (proof->reached(Rung::reachable) || proof->hopeless);
+  if (proof && proof->fault && proof->proved) take(guard, *proof);
+  if (!proof || proof->proved) {
+    states_[guard].silent_rounds = 0;
+    co_return proof && proof->reached(Rung::reachable);
+  }
+  if (!proof->hopeless && ++states_[guard].silent_rounds < kSilentRounds) co_return false;
+  run_.note(What::warning,
+            fmt::format("{} answers, but not each of its endpoints is proved to: {}", it.text(), proof->why_not));
+  co_return true;
 }
 
 Task<Result<void>> Guards::await_answer(uint32_t guard) {
@@ -104,10 +111,14 @@ Task<Result<void>> Guards::await_answer(uint32_t guard) {
   Gate::Place place;
   held_at(guard);
   if (is_beyond_reach(guard)) CO_TRY(co_await place.wait(gate_before(guard)));
+  std::optional<TimePoint> unproved_since;
   while (true) {
     std::set<std::string> before = ready_addresses(it);
     CO_TRY_ASSIGN(Proof proof, co_await mirror(guard));
-    if (!proof.proved && proof.hopeless) {
+    if (proof.proved) unproved_since.reset();
+    else if (!unproved_since) unproved_since = run_.loop.now();
+    bool in_vain = unproved_since && run_.loop.now() - *unproved_since >= kProofTime;
+    if (!proof.proved && (proof.hopeless || in_vain)) {
       // Nothing but what the cluster shows: an endpoint that is ready.
       auto count = it.service ? evidence_.endpoints(it.service->ns, it.service->name) : std::nullopt;
       if (!count || count->ready > 0) {
