@@ -7,11 +7,13 @@ import argparse
 import itertools
 import multiprocessing
 import os
+import pathlib
 import signal
 import sys
 
 sys.dont_write_bytecode = True
 from story import ROOT  # noqa: E402, first: it knows where the others are
+import builds  # noqa: E402
 import goals  # noqa: E402
 import running  # noqa: E402
 import tables  # noqa: E402
@@ -30,6 +32,8 @@ def parsed(arguments):
     parser = argparse.ArgumentParser(prog="./dev acid", description=__doc__.splitlines()[0])
     parser.add_argument("story", nargs="*", help="which stories: a name, or the beginning of several (default: all)")
     parser.add_argument("--tools", default="", help="which tools, with commas between them (default: all)")
+    parser.add_argument("--kubernetes", default=builds.default_name(), metavar="V",
+                        help="on which Kubernetes; each has results and a page of its own (default: %(default)s)")
     parser.add_argument("--runs", type=int, help="how many runs of each; of the peers never more than 3")
     parser.add_argument("--at-once", type=int, default=1, help="so many runs side by side; the tables say so")
     parser.add_argument("--list", action="store_true", help="list stories and tools, and what is measured already")
@@ -121,9 +125,10 @@ def publish(known, tools, results):
     if not any(summaries.values()):
         say("nothing is measured yet")
         return True
-    (ROOT / "docs/acid.md").write_text(tables.document(everything, TOOLS, summaries,
-                                                       goals.judged(everything, TOOLS, summaries)))
-    (ROOT / "docs/acid.svg").write_text(timelines.drawn(everything, TOOLS, summaries))
+    page = ROOT / "docs" / f"acid-{builds.default_release().name}"
+    pathlib.Path(f"{page}.md").write_text(tables.document(everything, TOOLS, summaries,
+                                                          goals.judged(everything, TOOLS, summaries)))
+    pathlib.Path(f"{page}.svg").write_text(timelines.drawn(everything, TOOLS, summaries))
     print(tables.aligned(tables.overview(known, tools, summaries)))
     verdicts = goals.judged(known, tools, summaries)
     print("\n" + tables.aligned([["goal", "holds", "measured"], *map(list, verdicts)]))
@@ -141,11 +146,12 @@ def show_list(known, tools, results):
 
 def main(arguments):
     asked = parsed(arguments)
+    os.environ["FAIRLEAD_KUBERNETES"] = builds.Release(asked.kubernetes).name
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     known = chosen(asked.story, stories(), "story")
     tools = chosen([name for name in asked.tools.split(",") if name], TOOLS, "tool")
-    results = Results(CACHE / "results.jsonl")
+    results = Results(CACHE / f"results-{builds.default_release().name}.jsonl")
     if asked.list:
         show_list(known, tools, results)
         return 0

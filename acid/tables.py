@@ -25,7 +25,6 @@ real cluster. Each run has a fresh cluster, and each tool one attempt, as its ow
 - In **out**, first attempt means: gone entirely, with exit code 0; seconds are those until it was. CRDs in a chart's `crds/` and
   the namespace of a release are what helm leaves by design.
 
-![The stories as timelines](acid.svg)
 """
 
 
@@ -145,7 +144,9 @@ def document(stories, tools, summaries, goals):
     beside = f", up to {at_once} runs at a time" if at_once > 1 else ""
     versions = ", ".join(f"{tool.name} {tool.versions(identities(tool, shown, summaries))}" for tool in tools
                          if tool.name != "limit")
-    parts = [INTRODUCTION, f"Measured {measured} on {machine()}{beside}; Kubernetes {builds.KUBERNETES}.\n\nTools: {versions}.\n",
+    release = builds.default_release()
+    parts = [INTRODUCTION, f"![The stories as timelines](acid-{release.name}.svg)\n",
+             f"Measured {measured} on {machine()}{beside}; Kubernetes {release.version}.\n\nTools: {versions}.\n",
              "## Overview\nFirst attempts that succeeded, median seconds. Bold: the quickest of those that always did.\n",
              markdown(overview(stories, tools, summaries, "**")) + "\n",
              "## What Fairlead must show\n", markdown([["goal", "holds", "measured"], *goals]) + "\n"]

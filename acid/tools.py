@@ -95,7 +95,7 @@ class Kubectl(Tool):
         self.name, self.title, self.flags = name, title, flags
 
     def version(self):
-        return builds.KUBERNETES
+        return builds.default_release().version
 
     def apply(self, path):
         return [kubectl(), "apply", *self.flags, "-f", path]

@@ -73,7 +73,7 @@ def rendered(release, namespace, chart, *arguments):
         raise Failure(f"the chart of {release} cannot be rendered", "helm could not be built")
     # A helm that is built from its module does not know by itself which Kubernetes to assume.
     done = subprocess.run([helm, "template", release, chart, "--namespace", namespace, "--include-crds",
-                           "--kube-version", builds.KUBERNETES, *arguments], capture_output=True, text=True)
+                           "--kube-version", builds.default_release().version, *arguments], capture_output=True, text=True)
     if done.returncode:
         raise Failure(f"the chart of {release} cannot be rendered", done.stderr)
     return loaded(done.stdout)
