@@ -1,8 +1,6 @@
 #include "admission/match.h"
 
-#include <algorithm>
-#include <array>
-
+#include "admission/exempt.h"
 #include "admission/status.h"
 
 namespace fairlead::admission {
@@ -18,16 +16,8 @@ Match refused(Json status) {
 
 }  // namespace
 
-bool is_exempt_from_webhooks(const GroupVersionKind& kind) {
-  static constexpr std::array<std::string_view, 6> kKinds = {
-      "ValidatingWebhookConfiguration",   "MutatingWebhookConfiguration", "ValidatingAdmissionPolicy",
-      "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy",      "MutatingAdmissionPolicyBinding"};
-  return kind.group == "admissionregistration.k8s.io" &&
-         std::find(kKinds.begin(), kKinds.end(), kind.kind) != kKinds.end();
-}
-
 Match match(const Webhook& webhook, const Attributes& attributes) {
-  if (is_exempt_from_webhooks(attributes.kind)) return {};
+  if (is_exempt_from_webhooks(attributes.resource)) return {};
   // What is wrong with a selector counts only once the rest fits.
   std::expected<bool, Json> in_namespace = match_namespace(webhook.namespace_selector, attributes);
   if (in_namespace && !*in_namespace) return {};

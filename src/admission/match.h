@@ -10,9 +10,6 @@
 
 namespace fairlead::admission {
 
-// Webhook configurations and admission policies themselves meet no webhook, so that one can always get rid of them.
-bool is_exempt_from_webhooks(const GroupVersionKind& kind);
-
 struct Match {
   // `refused` ends the request: a condition that failed, a selector that cannot be read, a namespace that is not there.
   enum class Outcome { no, yes, refused };
@@ -26,7 +23,7 @@ struct Match {
   Json status;
 };
 
-// The kind is not looked at: a request meets both kinds. Exempt kinds match nothing.
+// The kind of the webhook is not looked at: a request meets both kinds. Exempt resources (exempt.h) match nothing.
 Match match(const Webhook& webhook, const Attributes& attributes);
 
 }  // namespace fairlead::admission

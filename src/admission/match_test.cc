@@ -154,15 +154,25 @@ TEST(Match, OrdersByConfigurationThenList) {
 
 TEST(Match, NeverAdmissionConfigurations) {
   Webhook everything = hook("{}");
-  for (std::string_view kind :
-       {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"}) {
-    Attributes attributes = request("admissionregistration.k8s.io", "v1", "x", "", "");
-    attributes.kind.kind = kind;
-    EXPECT_EQ(outcome(everything, attributes), "no") << kind;
-    attributes.kind.group = "example.com";
-    EXPECT_EQ(outcome(everything, attributes), "yes") << kind;
+  for (std::string_view resource :
+       {"validatingwebhookconfigurations", "mutatingwebhookconfigurations", "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}) {
+    Attributes attributes = request("admissionregistration.k8s.io", "v1", resource, "", "");
+    EXPECT_EQ(outcome(everything, attributes), "no") << resource;
+    attributes.resource.group = "example.com";
+    EXPECT_EQ(outcome(everything, attributes), "yes") << resource;
   }
+}
+
+TEST(Match, NeverReviews) {
+  Webhook everything = hook("{}");
+  EXPECT_EQ(outcome(everything, request("authentication.k8s.io", "v1", "selfsubjectreviews", "", "")), "no");
+  EXPECT_EQ(outcome(everything, request("authentication.k8s.io", "v1", "tokenreviews", "", "")), "no");
+  for (std::string_view resource : {"localsubjectaccessreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews",
+                                    "subjectaccessreviews"})
+    EXPECT_EQ(outcome(everything, request("authorization.k8s.io", "v1", resource, "", "")), "no") << resource;
+  // The group counts as well.
+  EXPECT_EQ(outcome(everything, request("example.com", "v1", "tokenreviews", "", "")), "yes");
 }
 
 TEST(Match, NamespaceSelector) {

@@ -1,8 +1,5 @@
 #include "admission/policy.h"
 
-#include <algorithm>
-#include <array>
-
 namespace fairlead::admission {
 namespace {
 
@@ -106,22 +103,6 @@ std::optional<Binding> Binding::read(const Json& binding) {
   if (spec["matchResources"].is_object()) result.resources = MatchResources::read(spec["matchResources"]);
   result.actions = read_strings(spec["validationActions"]);
   return result;
-}
-
-bool is_exempt_from_policies(const GroupVersionResource& resource) {
-  using Exempt = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Exempt, 10> kExempt = {
-      Exempt{"admissionregistration.k8s.io", "validatingadmissionpolicies"},
-      Exempt{"admissionregistration.k8s.io", "validatingadmissionpolicybindings"},
-      Exempt{"admissionregistration.k8s.io", "mutatingadmissionpolicies"},
-      Exempt{"admissionregistration.k8s.io", "mutatingadmissionpolicybindings"},
-      Exempt{"authentication.k8s.io", "selfsubjectreviews"},
-      Exempt{"authentication.k8s.io", "tokenreviews"},
-      Exempt{"authorization.k8s.io", "localsubjectaccessreviews"},
-      Exempt{"authorization.k8s.io", "selfsubjectaccessreviews"},
-      Exempt{"authorization.k8s.io", "selfsubjectrulesreviews"},
-      Exempt{"authorization.k8s.io", "subjectaccessreviews"}};
-  return std::find(kExempt.begin(), kExempt.end(), Exempt(resource.group, resource.resource)) != kExempt.end();
 }
 
 }  // namespace fairlead::admission

@@ -104,9 +104,6 @@ struct PolicyOutcome {
   bool undecided = false;
 };
 
-// Only reviews of users and rights, and the policies themselves, meet no policy.
-bool is_exempt_from_policies(const GroupVersionResource& resource);
-
 // In the order given; the server's own order is not fixed. Bindings without a policy, and policies without a binding,
 // say nothing.
 PolicyOutcome validate(const std::vector<Policy>& policies, const std::vector<Binding>& bindings,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "admission/exempt.h"
 #include "admission/match.h"
 
 namespace fairlead::admission {
@@ -140,7 +141,7 @@ std::string_view name_of(Certainty certainty) {
 }
 
 Certainty could_match(const Webhook& webhook, const Prospect& prospect) {
-  if (is_exempt_from_webhooks(prospect.kind)) return Certainty::never;
+  if (is_exempt_from_webhooks(prospect.resource)) return Certainty::never;
   return over_operations(prospect, [&](const Attributes& attributes) {
     Result<std::optional<Target>> target = match_rules(webhook.rules, webhook.match_policy, attributes);
     if (!target) return Certainty::maybe;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "admission/exempt.h"
 #include "admission/policy.h"
 #include "admission/status.h"
 #include "base/go_quoted.h"

@@ -1,5 +1,6 @@
 #include "graph/screen.h"
 
+#include "admission/exempt.h"
 #include "admission/match.h"
 
 namespace fairlead::graph {
@@ -55,7 +56,7 @@ Screens::Screens(const Watcher& watcher) : watcher_(watcher) {
 }
 
 bool Screens::is_exempt(const Kind& kind) const {
-  return watcher_.webhook != nullptr ? admission::is_exempt_from_webhooks(kind.kind)
+  return watcher_.webhook != nullptr ? admission::is_exempt_from_webhooks(kind.resource)
                                      : admission::is_exempt_from_policies(kind.resource);
 }
 

@@ -11,6 +11,8 @@ struct KindRule {
   void (*create)(Core& core, Json& object) = nullptr;
   void (*update)(Core& core, const Json& live, Json& object) = nullptr;
   void (*validate)(const Core& core, const Json* live, const Json& object, std::vector<Cause>& causes) = nullptr;
+  // What a request that is valid is warned of.
+  std::vector<std::string> (*warnings)(const Json& object) = nullptr;
 };
 
 // Null for kinds that need none.

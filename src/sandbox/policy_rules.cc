@@ -49,7 +49,7 @@ void check_validation(const Json& validation, const std::string& at, const Expre
 
 }  // namespace
 
-void validate_policy(const Core&, const Json*, const Json& object, std::vector<Cause>& causes) {
+void validate_policy(const Core&, const Json* live, const Json& object, std::vector<Cause>& causes) {
   const Json& spec = object["spec"];
   check_choice(spec["failurePolicy"], "spec.failurePolicy", {"Fail", "Ignore"}, causes);
   ExpressionVariables variables{"object", "oldObject", "request", "namespaceObject"};
@@ -89,9 +89,10 @@ void validate_policy(const Core&, const Json*, const Json& object, std::vector<C
       causes.push_back(required(at, "valueExpression is not specified"));
     else check_expression(annotations[i]["valueExpression"], at, "", variables, causes);
   }
+  check_static_name(live, object, causes);
 }
 
-void validate_binding(const Core&, const Json*, const Json& object, std::vector<Cause>& causes) {
+void validate_binding(const Core&, const Json* live, const Json& object, std::vector<Cause>& causes) {
   const Json& spec = object["spec"];
   if (spec["policyName"].string_or("").empty()) causes.push_back(required("spec.policyName", ""));
   if (const Json& param = spec["paramRef"]; !param.is_null()) {
@@ -125,6 +126,7 @@ void validate_binding(const Core&, const Json*, const Json& object, std::vector<
                                    "information in the API response and headers serves no purpose)"));
   if (actions.empty())
     causes.push_back(required("spec.validationActions", "at least one validation action is required"));
+  check_static_name(live, object, causes);
 }
 
 }  // namespace fairlead::sandbox

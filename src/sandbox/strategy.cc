@@ -183,4 +183,9 @@ std::vector<Cause> validate(const Core& core, const Kind& kind, std::string_view
   return causes;
 }
 
+std::vector<std::string> warnings_of(const Kind& kind, const Json& object) {
+  const KindRule* rule = kind.custom ? nullptr : rule_for(kind);
+  return rule && rule->warnings ? rule->warnings(object) : std::vector<std::string>();
+}
+
 }  // namespace fairlead::sandbox

@@ -19,6 +19,8 @@ void prepare_for_update(Core& core, const Kind& kind, std::string_view subresour
 // What is wrong with it; `live` is null for a new object.
 std::vector<Cause> validate(const Core& core, const Kind& kind, std::string_view subresource, const Json* live,
                             const Json& object);
+// What the request is to be warned of, once the object has been found to be valid.
+std::vector<std::string> warnings_of(const Kind& kind, const Json& object);
 
 // A PUT may create it; a PUT may leave out the resourceVersion.
 bool creates_on_update(const Kind& kind);

@@ -1,6 +1,7 @@
 #include "sandbox/webhook_admission.h"
 
 #include "admission/dispatch.h"
+#include "admission/exempt.h"
 #include "admission/policy.h"
 #include "sandbox/autoscaling.h"
 #include "sandbox/go_decode.h"
@@ -94,7 +95,7 @@ Duration time_left(const Core& core, const Call& call, const admission::Call& we
 Task<Outcome<void>> call_mutating_webhooks(ApiServer& server, Call& call, Attributes& attributes) {
   Core& core = server.core();
   Webhooks::Hooks hooks = server.webhooks().hooks(Webhooks::List::mutating);
-  if (hooks->empty() || admission::is_exempt_from_webhooks(kind_of(attributes.kind))) co_return Outcome<void>();
+  if (hooks->empty() || admission::is_exempt_from_webhooks(resource_of(attributes.kind))) co_return Outcome<void>();
   admission::Mutation mutation(*hooks, attributes_of(core, call, attributes), [&core] { return core.random.uid(); });
   while (const admission::Call* next = mutation.next()) {
     Duration left = time_left(core, call, *next);
@@ -150,7 +151,7 @@ Task<Outcome<void>> check_policies(ApiServer& server, Call& call, Attributes& at
 Task<Outcome<void>> call_validating_webhooks(ApiServer& server, Call& call, Attributes& attributes) {
   Core& core = server.core();
   Webhooks::Hooks hooks = server.webhooks().hooks(Webhooks::List::validating);
-  if (hooks->empty() || admission::is_exempt_from_webhooks(kind_of(attributes.kind))) co_return Outcome<void>();
+  if (hooks->empty() || admission::is_exempt_from_webhooks(resource_of(attributes.kind))) co_return Outcome<void>();
   admission::Validation validation(*hooks, attributes_of(core, call, attributes),
                                    [&core] { return core.random.uid(); });
   if (!validation.calls().empty()) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "admission/exempt.h"
 #include "sandbox/expression_rules.h"
 
 namespace fairlead::sandbox {
@@ -78,9 +79,47 @@ void check_client(const Json& client, const std::string& at, std::vector<Cause>&
                                    "'https' is the only allowed URL scheme; desired format: https://host[/path]"));
 }
 
+// The resources of a rule for which no webhook is called, as the rule names them. A rule with a wildcard may well be
+// meant for others, so it names none.
+std::vector<std::string> exempt_resources(const Json& rule) {
+  std::vector<std::string> found;
+  if (has(rule["apiGroups"], "*") || has(rule["resources"], "*")) return found;
+  for (const Json& group : rule["apiGroups"].items())
+    for (const Json& resource : rule["resources"].items()) {
+      if (!admission::is_virtual_review(group.string_or(""), resource.string_or(""))) continue;
+      std::string name = fmt::format("{}.{}", resource.string_or(""), group.string_or(""));
+      if (std::find(found.begin(), found.end(), name) == found.end()) found.push_back(std::move(name));
+    }
+  return found;
+}
+
 }  // namespace
 
-void validate_webhooks(const Core&, const Json*, const Json& object, std::vector<Cause>& causes) {
+void check_static_name(const Json* live, const Json& object, std::vector<Cause>& causes) {
+  constexpr std::string_view kSuffix = ".static.k8s.io";
+  const Json& name = object["metadata"]["name"];
+  if (live || !name.string_or("").ends_with(kSuffix)) return;
+  causes.push_back(invalid_value("metadata.name", name,
+                                 fmt::format("names ending with \"{}\" are reserved for static manifest-based "
+                                             "configurations and cannot be managed via the API",
+                                             kSuffix)));
+}
+
+std::vector<std::string> webhook_warnings(const Json& object) {
+  std::vector<std::string> warnings;
+  const Json::Array& hooks = object["webhooks"].items();
+  for (size_t i = 0; i < hooks.size(); ++i) {
+    const Json::Array& rules = hooks[i]["rules"].items();
+    for (size_t j = 0; j < rules.size(); ++j)
+      for (const std::string& resource : exempt_resources(rules[j]))
+        warnings.push_back(fmt::format(
+            "webhooks[{}].rules[{}]: {} is excluded from admission webhooks; this rule will have no effect", i, j,
+            resource));
+  }
+  return warnings;
+}
+
+void validate_webhooks(const Core&, const Json* live, const Json& object, std::vector<Cause>& causes) {
   std::vector<std::string> names;
   for (size_t i = 0; i < object["webhooks"].items().size(); ++i) {
     const Json& hook = object["webhooks"].items()[i];
@@ -113,6 +152,7 @@ void validate_webhooks(const Core&, const Json*, const Json& object, std::vector
       causes.push_back(duplicate_value(at + ".name", Json(name)));
     names.push_back(std::move(name));
   }
+  check_static_name(live, object, causes);
 }
 
 }  // namespace fairlead::sandbox

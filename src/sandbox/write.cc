@@ -87,6 +87,7 @@ Task<Outcome<Json>> store_new(ApiServer& server, Call& call, const Target& targe
   prepare_for_create(core, kind, object);
   std::vector<Cause> causes = validate(core, kind, "", nullptr, object);
   if (!causes.empty()) co_return refuse(invalid(kind.group, object["kind"].string_or(kind.kind), name, causes));
+  for (std::string& warning : warnings_of(kind, object)) call.warn(std::move(warning));
   CO_TRY(check_decided(kind, nullptr, object));
 
   Place place{target.place.ns, name};
@@ -170,6 +171,8 @@ Task<Outcome<Written>> store_change(ApiServer& server, Call& call, const Target&
     prepare_for_update(core, kind, target.subresource, live, object);
     std::vector<Cause> causes = validate(core, kind, target.subresource, &live, object);
     if (!causes.empty()) co_return refuse(invalid(kind.group, kind.kind, target.place.name, causes));
+    if (target.subresource.empty())
+      for (std::string& warning : warnings_of(kind, object)) call.warn(std::move(warning));
     CO_TRY(check_decided(kind, &live, object));
     CO_TRY(co_await admit_validating(server, call, attributes));
     CO_TRY_ASSIGN(Json stored, co_await to_storage(server, kind, object));
