@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kGroup = "admission.k8s.io";
 // What the API server's decoder calls itself in its errors; it is part of the words.
-constexpr std::string_view kScheme = "pkg/util/webhook/client.go:71";
+constexpr std::string_view kScheme = "pkg/util/webhook/client.go:74";
 constexpr size_t kMaxQuoted = 2048;
 
 std::string_view name_of(ReviewVersion version) { return version == ReviewVersion::v1 ? "v1" : "v1beta1"; }

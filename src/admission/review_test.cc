@@ -7,7 +7,7 @@
 namespace fairlead::admission {
 namespace {
 
-// Each line is what a webhook answers, and what the API server of Kubernetes 1.34 makes of it.
+// Each line is what a webhook answers, and what the API server of Kubernetes 1.37 makes of it.
 TEST(Review, ReadsAnswersAsTheApiServerDoes) {
   std::vector<Json> cases = fixture("admission_answers.jsonl");
   EXPECT_GT(cases.size(), 200U);

@@ -203,7 +203,10 @@ class Application {
     if (!path) return wrapped(path.error(), "replace operation failed to decode path");
     const Json& value = operation["value"];
     if (path->empty()) {
-      if (value.is_object() || value.is_array()) document_ = value;
+      // The server's words end in what Go prints of an error that is not there.
+      if (!value.is_object() && !value.is_array())
+        return invalid("replace operation value must be object or array: %!w(<nil>)");
+      document_ = value;
       return {};
     }
     TRY_ASSIGN(Place place, find(*path));

@@ -7,7 +7,7 @@
 namespace fairlead {
 namespace {
 
-// Each line is a patch and what the API server of Kubernetes 1.34 makes of it.
+// Each line is a patch and what the API server of Kubernetes 1.37 makes of it.
 TEST(JsonPatch, DoesWhatTheApiServerDoes) {
   std::ifstream in(FAIRLEAD_SOURCE_DIR "/tests/fixtures/json_patch.jsonl");
   std::string line;
