@@ -123,8 +123,8 @@ std::expected<bool, Json> match_object(const Result<object::Selector>& selector,
   return matches(attributes.object) || matches(attributes.old_object);
 }
 
-Expression Expression::compile(std::string text, const std::vector<std::string_view>& variables) {
-  Result<cel::Program> program = cel::compile(text, variables);
+Expression Expression::compile(std::string text, const std::vector<std::string_view>& variables, cel::Purpose purpose) {
+  Result<cel::Program> program = cel::compile(text, variables, purpose);
   return {.text = std::move(text), .program = std::move(program)};
 }
 

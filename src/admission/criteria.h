@@ -58,7 +58,8 @@ struct Expression {
   std::string text;
   Result<cel::Program> program;
 
-  static Expression compile(std::string text, const std::vector<std::string_view>& variables);
+  static Expression compile(std::string text, const std::vector<std::string_view>& variables,
+                            cel::Purpose purpose = cel::Purpose::decision);
   // What is wrong in the server's words. ErrorKind::limit where it cannot be told here. Takes its cost off the budget.
   Result<cel::Value> evaluate(const cel::Bindings& bindings, size_t& budget) const;
 };

@@ -168,8 +168,8 @@ TEST(Match, NeverReviews) {
   Webhook everything = hook("{}");
   EXPECT_EQ(outcome(everything, request("authentication.k8s.io", "v1", "selfsubjectreviews", "", "")), "no");
   EXPECT_EQ(outcome(everything, request("authentication.k8s.io", "v1", "tokenreviews", "", "")), "no");
-  for (std::string_view resource : {"localsubjectaccessreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews",
-                                    "subjectaccessreviews"})
+  for (std::string_view resource :
+       {"localsubjectaccessreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews"})
     EXPECT_EQ(outcome(everything, request("authorization.k8s.io", "v1", resource, "", "")), "no") << resource;
   // The group counts as well.
   EXPECT_EQ(outcome(everything, request("example.com", "v1", "tokenreviews", "", "")), "yes");

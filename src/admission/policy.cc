@@ -80,6 +80,13 @@ std::optional<Policy> Policy::read(const Json& policy) {
                                   .message_expression = std::move(message),
                                   .reason = text_of(validation["reason"])});
   }
+  for (const Json& mutation : spec["mutations"].items()) {
+    bool applies = mutation["patchType"].string_or("") == "ApplyConfiguration";
+    const Json& patch = mutation[applies ? "applyConfiguration" : "jsonPatch"];
+    result.mutations.push_back(
+        {.kind = applies ? Policy::Mutation::Kind::apply_configuration : Policy::Mutation::Kind::json_patch,
+         .expression = Expression::compile(text_of(patch["expression"]), variables, cel::Purpose::mutation)});
+  }
   for (const Json& annotation : spec["auditAnnotations"].items())
     result.audit_annotations.push_back(
         {.key = text_of(annotation["key"]),

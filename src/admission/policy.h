@@ -1,8 +1,8 @@
 // ValidatingAdmissionPolicies and MutatingAdmissionPolicies with their bindings (admissionregistration.k8s.io/v1): what
-// they want, and for validating ones what they say to a request.
+// they want, what validating ones say to a request, and what mutating ones make of its object.
 //
-// Validation is within the part of CEL that the room cel evaluates: an expression outside of it counts as passed, and
-// the outcome is marked. Mutating policies are only matched.
+// Both are within the part of CEL that the room cel evaluates: an expression outside of it counts as passed, and the
+// outcome is marked.
 #pragma once
 
 #include <functional>
@@ -47,6 +47,11 @@ struct Policy {
     std::string name;
     Expression expression;
   };
+  struct Mutation {
+    enum class Kind { apply_configuration, json_patch };
+    Kind kind = Kind::apply_configuration;
+    Expression expression;
+  };
   struct AuditAnnotation {
     std::string key;
     Expression value;
@@ -61,6 +66,7 @@ struct Policy {
   std::vector<Variable> variables;
   std::vector<Validation> validations;
   std::vector<AuditAnnotation> audit_annotations;
+  std::vector<Mutation> mutations;
 
   // Nothing if it is no policy.
   static std::optional<Policy> read(const Json& policy);
@@ -108,5 +114,21 @@ struct PolicyOutcome {
 // say nothing.
 PolicyOutcome validate(const std::vector<Policy>& policies, const std::vector<Binding>& bindings,
                        const Attributes& attributes, const ParamSource& params);
+
+struct PolicyMutation {
+  // The Status that ends the request; null if it may go on.
+  Json status;
+  // What came of the object, in the version of the request.
+  Json object;
+  // Some expression could not be evaluated here, and changed nothing.
+  bool undecided = false;
+};
+
+// Merges a patch into an object as server-side apply does. A patch that does not fit the kind is an error.
+using ApplyPatch = std::function<Result<Json>(const Json& object, const Json& patch)>;
+
+// Runs every mutating policy that the request meets once, in the order given.
+PolicyMutation mutate(const std::vector<Policy>& policies, const std::vector<Binding>& bindings,
+                      const Attributes& attributes, const ParamSource& params, const ApplyPatch& apply);
 
 }  // namespace fairlead::admission

@@ -4,8 +4,8 @@
 
 #include "admission/exempt.h"
 #include "admission/policy.h"
+#include "admission/policy_run.h"
 #include "admission/status.h"
-#include "base/go_quoted.h"
 
 namespace fairlead::admission {
 namespace {
@@ -25,55 +25,6 @@ int64_t code_for(std::string_view reason) {
   if (reason == "RequestEntityTooLarge") return 413;
   return 422;
 }
-
-// The variables of a policy: each is evaluated once, when it is first asked for, and may use those before it.
-class Variables : public cel::Record {
- public:
-  Variables(const std::vector<Policy::Variable>& variables, cel::Bindings bindings, size_t& budget)
-      : variables_(variables), bindings_(std::move(bindings)), budget_(budget), done_(variables.size()) {
-    bindings_.emplace_back("variables", cel::Value(*this));
-  }
-
-  std::optional<Result<cel::Value>> field(std::string_view name) const override {
-    for (size_t i = 0; i < variables_.size(); ++i)
-      if (variables_[i].name == name) return value(i);
-    return std::nullopt;
-  }
-
-  const cel::Bindings& bindings() const { return bindings_; }
-
- private:
-  Result<cel::Value> value(size_t i) const {
-    if (done_[i]) return *done_[i];
-    const Policy::Variable& variable = variables_[i];
-    // While it is evaluated it cannot be used: the server declares each only after it is compiled.
-    done_[i] = fail(ErrorKind::invalid, "no such key: {}", variable.name);
-    Result<cel::Value> result = evaluate(variable);
-    done_[i] = result;
-    return result;
-  }
-
-  Result<cel::Value> evaluate(const Policy::Variable& variable) const {
-    const Result<cel::Program>& program = variable.expression.program;
-    if (!program) {
-      if (program.error().kind() == ErrorKind::limit) return std::unexpected(program.error());
-      return fail(ErrorKind::invalid, "composited variable {} fails to compile: compilation failed: {}",
-                  go_quoted(variable.name), program.error().what());
-    }
-    size_t allowed = std::min(budget_, cel::kCostLimit);
-    size_t left = allowed;
-    Result<cel::Value> result = program->evaluate(bindings_, left);
-    budget_ -= allowed - left;
-    if (result || result.error().kind() == ErrorKind::limit) return result;
-    return fail(ErrorKind::invalid, "composited variable {} fails to evaluate: {}", go_quoted(variable.name),
-                result.error().what());
-  }
-
-  const std::vector<Policy::Variable>& variables_;
-  cel::Bindings bindings_;
-  size_t& budget_;
-  mutable std::vector<std::optional<Result<cel::Value>>> done_;
-};
 
 struct Decision {
   bool denied = false;
@@ -98,24 +49,14 @@ class Validator {
     if (policy.kind != Policy::Kind::validating) return;
     bool bound = std::any_of(bindings_.begin(), bindings_.end(), [&](const Binding& b) { return belongs(b, policy); });
     if (!bound || done_) return;
-    Result<std::optional<Target>> target = match(policy);
+    Result<std::optional<Target>> target = match_policy(policy, attributes_);
     if (!target) return configuration_error(policy, nullptr, target.error().what());
     if (!*target) return;
-    std::optional<Params> params;
-    if (policy.param_kind) {
-      params = params_ ? params_(*policy.param_kind) : std::nullopt;
-      if (!params) {
-        auto slash = policy.param_kind->api_version.find('/');
-        std::string group = slash == std::string::npos ? "" : policy.param_kind->api_version.substr(0, slash);
-        std::string version = policy.param_kind->api_version.substr(slash == std::string::npos ? 0 : slash + 1);
-        return configuration_error(policy, nullptr,
-                                   fmt::format("failed to find resource referenced by paramKind: '{}/{}, Kind={}'",
-                                               group, version, policy.param_kind->kind));
-      }
-    }
+    Result<std::optional<Params>> params = find_params(policy, params_);
+    if (!params) return configuration_error(policy, nullptr, params.error().what());
     std::map<std::string, std::vector<std::string>> annotations;
     for (const Binding& binding : bindings_)
-      if (belongs(binding, policy) && !done_) run(policy, **target, binding, params, annotations);
+      if (belongs(binding, policy) && !done_) run(policy, **target, binding, *params, annotations);
     for (const auto& [key, values] : annotations)
       outcome_.audit_annotations.emplace_back(policy.name + "/" + key, fmt::format("{}", fmt::join(values, ", ")));
   }
@@ -126,15 +67,6 @@ class Validator {
   }
 
  private:
-  static bool belongs(const Binding& binding, const Policy& policy) {
-    return binding.kind == policy.kind && binding.policy == policy.name;
-  }
-
-  Result<std::optional<Target>> match(const Policy& policy) const {
-    if (!policy.constraints) return fail(ErrorKind::invalid, "policy contained no match constraints, a required field");
-    return policy.constraints->match(attributes_);
-  }
-
   // Only the first one that denies is told.
   void deny(const Policy& policy, const Binding* binding, const Decision& decision) {
     if (denied_) return;
@@ -162,7 +94,7 @@ class Validator {
       if (!matched) return configuration_error(policy, &binding, matched.error().what());
       if (!*matched) return;
     }
-    Result<std::vector<Json>> chosen = choose(binding, params);
+    Result<std::vector<Json>> chosen = choose_params(binding, params, attributes_);
     if (!chosen) return configuration_error(policy, &binding, chosen.error().what());
     if (chosen->empty()) return;
 
@@ -173,86 +105,32 @@ class Validator {
         return configuration_error(policy, &binding,
                                    fmt::format("failed to convert object version: {}", converted->error().message()));
 
-    bool is_namespace = attributes_.kind == GroupVersionKind{.group = "", .version = "v1", .kind = "Namespace"};
-    bool has_namespace = !attributes_.ns.empty() && !is_namespace;
-    if (has_namespace && attributes_.ns_object.is_null()) {
+    std::optional<Json> ns = visible_namespace(attributes_);
+    if (!ns) {
       denied_ = namespace_not_found(attributes_.ns);
       done_ = true;
       return;
     }
-    Json ns = has_namespace ? visible_namespace() : Json();
     Json request = request_json(attributes_, target.resource, target.kind);
     for (const Json& param : *chosen) {
       cel::Bindings values = {{"object", cel::Value::of(*object)},
                               {"oldObject", cel::Value::of(*old_object)},
                               {"request", cel::Value::of(request)},
-                              {"namespaceObject", cel::Value::of(ns)},
+                              {"namespaceObject", cel::Value::of(*ns)},
                               {"params", cel::Value::of(param)}};
       take(policy, binding, evaluate(policy, values), annotations);
     }
   }
 
-  // The fields that expressions may see.
-  Json visible_namespace() const {
-    const Json& live = attributes_.ns_object;
-    Json result = Json::Object{{"metadata", Json::Object()}};
-    for (std::string_view field :
-         {"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
-          "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "finalizers"})
-      if (live["metadata"].contains(field)) result.make("metadata").make(field) = live["metadata"][field];
-    for (std::string_view field : {"spec", "status"})
-      result.make(field) = live[field].is_null() ? Json::Object() : live[field];
-    return result;
-  }
-
-  // Null stands for "none needed". No parameter at all: the binding does not count.
-  Result<std::vector<Json>> choose(const Binding& binding, const std::optional<Params>& params) const {
-    if (!params || !binding.param_ref) return std::vector<Json>{Json()};
-    const ParamRef& ref = *binding.param_ref;
-    if (params->namespaced && ref.ns.empty() && attributes_.ns.empty())
-      return fail(ErrorKind::invalid,
-                  "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources");
-    if (!params->namespaced && !ref.ns.empty())
-      return fail(ErrorKind::invalid, "paramRef.namespace must not be provided for a cluster-scoped `paramKind`");
-    const std::string& ns = ref.ns.empty() ? attributes_.ns : ref.ns;
-    object::Selector selector;
-    if (!ref.name.empty()) {
-      if (!ref.selector.is_null())
-        return fail(ErrorKind::invalid, "paramRef.name and paramRef.selector are mutually exclusive");
-    } else if (!ref.selector.is_null()) {
-      TRY_ASSIGN(selector, object::Selector::from_json(ref.selector));
-    } else {
-      return fail(ErrorKind::invalid, "one of name or selector must be provided");
-    }
-    std::vector<Json> chosen;
-    for (const Json& object : params->objects) {
-      const Json& metadata = object["metadata"];
-      if (params->namespaced && metadata["namespace"].string_or("") != ns) continue;
-      if (ref.name.empty() ? selector.matches(metadata["labels"]) : metadata["name"].string_or("") == ref.name)
-        chosen.push_back(object);
-    }
-    if (chosen.empty() && ref.deny_if_missing)
-      return fail(ErrorKind::invalid, "no params found for policy binding with `Deny` parameterNotFoundAction");
-    return chosen;
-  }
-
   static Evaluation evaluate(const Policy& policy, const cel::Bindings& values) {
     Evaluation result;
     bool fails = policy.failure_policy == FailurePolicy::fail;
-    if (!policy.conditions.empty()) {
-      // Conditions do not see the namespace.
-      cel::Bindings without_namespace;
-      for (const auto& binding : values)
-        if (binding.first != "namespaceObject") without_namespace.push_back(binding);
-      size_t budget = kConditionsBudget;
-      Variables variables(policy.variables, std::move(without_namespace), budget);
-      Conditions conditions = evaluate_conditions(policy.conditions, policy.failure_policy, variables.bindings());
-      result.undecided = conditions.undecided;
-      if (conditions.outcome == Conditions::Outcome::not_met) return {};
-      if (conditions.outcome == Conditions::Outcome::failed) {
-        result.decisions.push_back({.denied = fails, .message = conditions.error, .reason = {}});
-        return result;
-      }
+    Conditions conditions = policy_conditions(policy, values);
+    result.undecided = conditions.undecided;
+    if (conditions.outcome == Conditions::Outcome::not_met) return {};
+    if (conditions.outcome == Conditions::Outcome::failed) {
+      result.decisions.push_back({.denied = fails, .message = conditions.error, .reason = {}});
+      return result;
     }
     size_t budget = kValidationsBudget;
     Variables variables(policy.variables, values, budget);

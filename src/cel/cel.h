@@ -3,8 +3,9 @@
 // In: literals, lists, maps, selection, index, has(), all operators with CEL's rules (errors absorbed by && and ||,
 // numbers compared across kinds), ?:, the macros all, exists, exists_one, map and filter, size, type, dyn, the
 // conversions string, int, uint, double, bool and bytes, and of the string functions startsWith, endsWith, contains,
-// matches, lowerAscii, upperAscii, trim, split, join, replace and substring.
-// Out: optional values, macros of two variables, messages, time, quantities, URLs, IPs, format, authorizer, and most of
+// matches, lowerAscii, upperAscii, trim, split, join, replace and substring. In mutations also the messages `Object{}`
+// and `JSONPatch{}`, which can be made and not read, and jsonpatch.escapeKey.
+// Out: optional values, macros of two variables, time, quantities, URLs, IPs, format, authorizer, and most of
 // the type check: only the type of the whole is told where its form gives it away, the rest fails when it is evaluated.
 //
 // Errors are of two kinds. ErrorKind::limit: this cannot be told here (outside of the above, too large, too costly);
@@ -33,6 +34,9 @@ using Bindings = std::vector<std::pair<std::string_view, Value>>;
 // What one evaluation may cost: about one a step, and one for every ten characters or items that it walks over.
 inline constexpr size_t kCostLimit = 1'000'000;
 
+// Mutations may make patches: messages of the types Object, Object.FIELD… and JSONPatch.
+enum class Purpose { decision, mutation };
+
 class Program {
  public:
   const std::string& text() const { return text_; }
@@ -44,12 +48,13 @@ class Program {
   Result<Value> evaluate(const Bindings& bindings) const;
 
  private:
-  friend Result<Program> compile(std::string_view, const std::vector<std::string_view>&);
+  friend Result<Program> compile(std::string_view, const std::vector<std::string_view>&, Purpose);
   std::string text_;
   std::shared_ptr<const Node> root_;
 };
 
 // Variables are the names that it may use.
-Result<Program> compile(std::string_view text, const std::vector<std::string_view>& variables);
+Result<Program> compile(std::string_view text, const std::vector<std::string_view>& variables,
+                        Purpose purpose = Purpose::decision);
 
 }  // namespace fairlead::cel

@@ -18,7 +18,7 @@ std::string outcome(std::string_view expression, const Json& bound = Json(), siz
   return value ? value->text() : fmt::format("{}: {}", name_of(value.error().kind()), value.error().what());
 }
 
-// Each line is an expression and what the expression library of Kubernetes 1.34 makes of it.
+// Each line is an expression and what the expression library of Kubernetes 1.37 makes of it.
 TEST(Cel, DoesWhatTheApiServerDoes) {
   std::ifstream in(FAIRLEAD_SOURCE_DIR "/tests/fixtures/cel.jsonl");
   std::string line;
@@ -79,6 +79,36 @@ TEST(Cel, TellsWhatItDoesNotEvaluateFromWhatIsWrong) {
            {"object.`a-b`", "limit: names in backquotes are not evaluated here"},
        })
     EXPECT_EQ(outcome(c.expression), c.error) << c.expression;
+}
+
+TEST(Cel, MakesPatchesInMutations) {
+  auto made = [](std::string_view expression) {
+    Result<Program> program = compile(expression, kVariables, Purpose::mutation);
+    if (!program) return fmt::format("{}: {}", name_of(program.error().kind()), program.error().what());
+    Result<Value> value = program->evaluate({});
+    return value ? fmt::format("{} {}", program->result_type(), value->text())
+                 : fmt::format("{}: {}", name_of(value.error().kind()), value.error().what());
+  };
+  EXPECT_EQ(made("Object{}"), "Object Object{}");
+  EXPECT_EQ(made("Object{spec: Object.spec{n: 1 + 1, l: [Object.spec.l{}],}}"),
+            "Object Object{spec: Object.spec{n: 2, l: [Object.spec.l{}]}}");
+  EXPECT_EQ(made("true ? Object{a: 1} : Object{}"), "Object Object{a: 1}");
+  EXPECT_EQ(made("[JSONPatch{op: 'add', path: '/a/' + jsonpatch.escapeKey('b/~')}]"),
+            "list(JSONPatch) [JSONPatch{op: \"add\", path: \"/a/b~1~0\"}]");
+  EXPECT_EQ(made("[Object{a: 1}] == [Object{a: 1}]"), "bool true");
+  EXPECT_EQ(made("[Object{a: 1}] == [Object.a{a: 1}]"), "bool false");
+  // They are not read.
+  EXPECT_EQ(made("Object{a: 1}.a"), "limit: an object that an expression has made is not read here");
+  EXPECT_EQ(made("has(Object{a: 1}.a)"), "limit: an object that an expression has made is not read here");
+  EXPECT_EQ(made("Object{a: 1} == Object{a: 1}"), "limit: an object that an expression has made is not read here");
+  EXPECT_EQ(made("Object{a: 1}.all(x, true)"), "limit: an object that an expression has made is not read here");
+  EXPECT_EQ(made("Object{?a: 1}"), "limit: optional values are not evaluated here");
+  EXPECT_EQ(made("Other{a: 1}"),
+            "invalid: ERROR: <input>:1:1: undeclared reference to 'Other' (in container '')\n | Other{a: 1}\n | ^");
+  EXPECT_EQ(
+      made("Object{1: 2}"),
+      "invalid: ERROR: <input>:1:8: Syntax error: the name of a field was expected\n | Object{1: 2}\n | .......^");
+  EXPECT_EQ(outcome("jsonpatch.escapeKey('a')"), "limit: jsonpatch is not evaluated here");
 }
 
 TEST(Cel, IsBounded) {

@@ -63,6 +63,7 @@ class Evaluator {
       case Node::Kind::matches: return matches(node);
       case Node::Kind::list: return list(node);
       case Node::Kind::map: return map(node);
+      case Node::Kind::message: return message(node);
       case Node::Kind::conditional: return conditional(node);
       case Node::Kind::all_true: return combine(node, false);
       case Node::Kind::any_true: return combine(node, true);
@@ -89,6 +90,7 @@ class Evaluator {
     // Keys are found by a scan.
     size_t length = key.if_string().value_or("").size();
     if (!cost_.spend(walk_cost(value.is_map() ? value.size() + length : length))) return fail_cost();
+    if (value.if_message() != nullptr) return fail_message();
     // No key of anything that there is.
     if (key.is_list() || key.is_map() || key.if_record() != nullptr) return no_such_overload();
     if (const Record* record = value.if_record()) {
@@ -125,6 +127,7 @@ class Evaluator {
       if (field && !*field && field->error().kind() == ErrorKind::limit) return *std::move(field);
       return Value(field.has_value());
     }
+    if (value.if_message() != nullptr) return fail_message();
     if (value.is_list()) return fail(ErrorKind::invalid, "unsupported index type 'string' in list");
     return Value(value.find(key).has_value());
   }
@@ -135,6 +138,7 @@ class Evaluator {
     for (const auto& part : node.parts) {
       TRY_ASSIGN(Value argument, evaluate(*part));
       if (argument.if_record() != nullptr && !takes_records(node.function)) return fail_record();
+      if (argument.if_message() != nullptr) return fail_message();
       arguments.push_back(std::move(argument));
     }
     return node.function(arguments, cost_);
@@ -184,6 +188,15 @@ class Evaluator {
     return Value(std::move(entries));
   }
 
+  Result<Value> message(const Node& node) {
+    Value::Message made{.type = node.text, .fields = {}};
+    for (size_t i = 0; i < node.parts.size(); ++i) {
+      TRY_ASSIGN(Value value, evaluate(*node.parts[i]));
+      made.fields.emplace_back(node.fields[i], std::move(value));
+    }
+    return Value(std::move(made));
+  }
+
   Result<Value> conditional(const Node& node) {
     TRY_ASSIGN(Value condition, evaluate(*node.parts[0]));
     const bool* yes = condition.if_bool();
@@ -226,6 +239,7 @@ class Evaluator {
   Result<Value> range_of(const Node& node) {
     TRY_ASSIGN(Value range, evaluate(*node.parts[0]));
     if (range.if_record() != nullptr) return fail_record();
+    if (range.if_message() != nullptr) return fail_message();
     if (!range.is_list() && !range.is_map())
       return fail(ErrorKind::invalid, "got '{}', expected iterable type", go_name(range));
     return range;

@@ -336,6 +336,20 @@ Result<Value> substring(Arguments a, Cost& cost) {
   return Value(std::string(text->substr(begin, end - begin)));
 }
 
+// A key as a step of a JSON pointer.
+Result<Value> escape_key(std::span<const Value> a, Cost& cost) {
+  auto key = a[0].if_string();
+  if (!key) return no_such_overload();
+  if (!cost.spend(walk_cost(key->size()))) return fail_cost();
+  std::string escaped;
+  for (char c : *key) {
+    if (c == '~') escaped += "~0";
+    else if (c == '/') escaped += "~1";
+    else escaped += c;
+  }
+  return Value(std::move(escaped));
+}
+
 enum class Form { global, member, both };
 struct Entry {
   std::string_view name;
@@ -344,7 +358,7 @@ struct Entry {
   Function function;
 };
 
-constexpr std::array<Entry, 23> kFunctions = {{
+constexpr std::array<Entry, 24> kFunctions = {{
     {"size", Form::both, 1, size_of},
     {"string", Form::global, 1, to_string},
     {"int", Form::global, 1, to_int},
@@ -368,6 +382,7 @@ constexpr std::array<Entry, 23> kFunctions = {{
     {"replace", Form::member, 4, replace},
     {"substring", Form::member, 2, substring},
     {"substring", Form::member, 3, substring},
+    {"jsonpatch.escapeKey", Form::global, 1, escape_key},
 }};
 
 std::string_view words_of(re2::RE2::ErrorCode code) {

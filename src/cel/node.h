@@ -46,6 +46,7 @@ struct Node {
     matches,  // parts[0].matches(parts[1])
     list,
     map,          // key, value, key, value
+    message,      // the type in `text`, the values of `fields` in parts
     conditional,  // parts[0] ? parts[1] : parts[2]
     all_true,     // &&
     any_true,     // ||
@@ -59,6 +60,8 @@ struct Node {
   };
   Kind kind = Kind::constant;
   std::string text;
+  // Of a message.
+  std::vector<std::string> fields;
   Value constant;
   Function function = nullptr;
   // Of `matches`, where it is a constant.
@@ -87,6 +90,10 @@ inline std::unexpected<Error> fail_cost() {
 // Only the fields of a record are known, not the whole of it.
 inline std::unexpected<Error> fail_record() {
   return fail(ErrorKind::limit, "an object that is known in part only is not evaluated as a whole");
+}
+// Messages are only built: what an expression reads of one is not evaluated.
+inline std::unexpected<Error> fail_message() {
+  return fail(ErrorKind::limit, "an object that an expression has made is not read here");
 }
 // What it costs to walk over so many characters.
 inline size_t walk_cost(size_t size) { return size / 10; }

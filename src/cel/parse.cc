@@ -44,8 +44,9 @@ std::optional<Node::Kind> macro_called(std::string_view name, size_t arguments) 
 
 class Parser {
  public:
-  Parser(std::string_view text, std::vector<Token> tokens, const std::vector<std::string_view>& variables)
-      : text_(text), tokens_(std::move(tokens)), variables_(variables) {}
+  Parser(std::string_view text, std::vector<Token> tokens, const std::vector<std::string_view>& variables,
+         Purpose purpose)
+      : text_(text), tokens_(std::move(tokens)), variables_(variables), purpose_(purpose) {}
 
   Result<NodePtr> run() {
     TRY_ASSIGN(NodePtr root, expression());
@@ -331,7 +332,17 @@ class Parser {
     if (is_reserved(name.text)) return fail_at(text_, name.offset, fmt::format("reserved identifier: {}", name.text));
     size_t end = at_;
     while (tokens_[end].is(".") && tokens_[end + 1].kind == Token::Kind::identifier) end += 2;
-    if (tokens_[end].is("{")) return fail(ErrorKind::limit, "messages are not evaluated here");
+    if (tokens_[end].is("{")) {
+      if (purpose_ == Purpose::mutation) return message(name);
+      return fail(ErrorKind::limit, "messages are not evaluated here");
+    }
+    if (purpose_ == Purpose::mutation && name.text == "jsonpatch" && end == at_ + 2 && after().is_word("escapeKey") &&
+        tokens_[end].is("(")) {
+      at_ = end;
+      Token function = name;
+      function.text = "jsonpatch.escapeKey";
+      return call(function, token().offset, nullptr);
+    }
     if (std::find(scope_.begin(), scope_.end(), name.text) == scope_.end() &&
         std::find(variables_.begin(), variables_.end(), name.text) == variables_.end()) {
       if (std::string_view type = type_called(name.text); !type.empty()) return constant(Value(Value::Type{type}));
@@ -342,6 +353,38 @@ class Parser {
     }
     TRY_ASSIGN(NodePtr node, make(Node::Kind::name));
     node->text = name.text;
+    return node;
+  }
+
+  // `Object.spec{replicas: 2}`, of which the first name has been read.
+  Result<NodePtr> message(const Token& name) {
+    std::string type(name.text);
+    while (take(".")) {
+      type += '.';
+      type += token().text;
+      ++at_;
+    }
+    if (type != "JSONPatch" && name.text != "Object")
+      return fail_at(text_, name.offset, fmt::format("undeclared reference to '{}' (in container '')", type));
+    TRY(expect("{"));
+    std::vector<NodePtr> values;
+    std::vector<std::string> fields;
+    while (!token().is("}")) {
+      if (values.empty() && take(",")) break;
+      if (token().is("?")) return fail(ErrorKind::limit, "optional values are not evaluated here");
+      if (token().kind != Token::Kind::identifier || is_keyword(token().text))
+        return fail_here("Syntax error: the name of a field was expected");
+      fields.emplace_back(token().text);
+      ++at_;
+      TRY(expect(":"));
+      TRY_ASSIGN(NodePtr value, expression());
+      values.push_back(std::move(value));
+      if (!take(",")) break;
+    }
+    TRY(expect("}"));
+    TRY_ASSIGN(NodePtr node, make(Node::Kind::message, std::move(values)));
+    node->text = std::move(type);
+    node->fields = std::move(fields);
     return node;
   }
 
@@ -440,6 +483,7 @@ class Parser {
   std::string_view text_;
   std::vector<Token> tokens_;
   const std::vector<std::string_view>& variables_;
+  Purpose purpose_;
   size_t at_ = 0;
   size_t nesting_ = 0;
   size_t nodes_ = 0;
@@ -448,10 +492,10 @@ class Parser {
 
 }  // namespace
 
-Result<Program> compile(std::string_view text, const std::vector<std::string_view>& variables) {
+Result<Program> compile(std::string_view text, const std::vector<std::string_view>& variables, Purpose purpose) {
   if (text.size() > kMaxText) return fail(ErrorKind::limit, "the expression is longer than is evaluated here");
   TRY_ASSIGN(std::vector<Token> tokens, cut(text));
-  TRY_ASSIGN(std::unique_ptr<Node> root, Parser(text, std::move(tokens), variables).run());
+  TRY_ASSIGN(std::unique_ptr<Node> root, Parser(text, std::move(tokens), variables, purpose).run());
   Program program;
   program.text_ = text;
   program.root_ = std::move(root);

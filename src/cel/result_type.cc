@@ -1,4 +1,5 @@
 // What type an expression has, as far as its form alone tells.
+#include <algorithm>
 #include <array>
 
 #include "cel/cel.h"
@@ -54,6 +55,12 @@ std::string_view type_of(const Node& node) {
       for (std::string_view sign : {"+", "-", "*", "/", "%"})
         if (find_operator(sign, 2) == node.function) return common_type(*node.parts[0], *node.parts[1]);
       return "";
+    }
+    case Node::Kind::message: return node.text;
+    case Node::Kind::list: {
+      if (node.parts.empty()) return "list(dyn)";
+      bool patches = std::ranges::all_of(node.parts, [](const auto& part) { return type_of(*part) == "JSONPatch"; });
+      return patches ? "list(JSONPatch)" : "";
     }
     case Node::Kind::conditional: return common_type(*node.parts[1], *node.parts[2]);
     default: return "";

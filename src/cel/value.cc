@@ -60,6 +60,7 @@ Value::Value(std::string value) {
 Value::Value(Bytes value) : rep_(std::make_shared<const Bytes>(std::move(value))) {}
 Value::Value(List list) : rep_(std::make_shared<const List>(std::move(list))) {}
 Value::Value(Map map) : rep_(std::make_shared<const Map>(std::move(map))) {}
+Value::Value(Message message) : rep_(std::make_shared<const Message>(std::move(message))) {}
 
 Value Value::view(std::string_view text) {
   Value value;
@@ -92,6 +93,11 @@ const std::string* Value::if_bytes() const {
 const Record* Value::if_record() const {
   const auto* record = std::get_if<const Record*>(&rep_);
   return record != nullptr ? *record : nullptr;
+}
+
+const Value::Message* Value::if_message() const {
+  const auto* message = std::get_if<std::shared_ptr<const Message>>(&rep_);
+  return message != nullptr ? message->get() : nullptr;
 }
 
 bool Value::is_list() const {
@@ -147,6 +153,7 @@ std::string_view Value::type_name() const {
   if (if_string()) return "string";
   if (if_bytes() != nullptr) return "bytes";
   if (if_type() != nullptr) return "type";
+  if (const Message* message = if_message()) return message->type;
   return is_list() ? "list" : "map";
 }
 
@@ -158,6 +165,14 @@ bool Value::equals(const Value& other) const {
   if (const std::string* bytes = if_bytes()) return other.if_bytes() != nullptr && *bytes == *other.if_bytes();
   if (const Type* type = if_type()) return other.if_type() != nullptr && type->name == other.if_type()->name;
   if (if_record() != nullptr || other.if_record() != nullptr) return if_record() == other.if_record();
+  if (const Message *a = if_message(), *b = other.if_message(); a != nullptr || b != nullptr) {
+    if (a == nullptr || b == nullptr || a->type != b->type || a->fields.size() != b->fields.size()) return false;
+    return std::ranges::all_of(a->fields, [&](const auto& mine) {
+      return std::ranges::any_of(b->fields, [&](const auto& theirs) {
+        return mine.first == theirs.first && mine.second.equals(theirs.second);
+      });
+    });
+  }
   if (is_list() != other.is_list() || is_map() != other.is_map() || size() != other.size()) return false;
   if (is_list()) {
     for (size_t i = 0; i < size(); ++i)
@@ -201,6 +216,10 @@ std::string Value::text() const {
   }
   if (const Type* value = if_type()) return fmt::format("type({})", value->name);
   std::vector<std::string> parts;
+  if (const Message* message = if_message()) {
+    for (const auto& [name, value] : message->fields) parts.push_back(name + ": " + value.text());
+    return fmt::format("{}{{{}}}", message->type, fmt::join(parts, ", "));
+  }
   for (size_t i = 0; i < size(); ++i) {
     if (is_list()) {
       parts.push_back(item(i).text());

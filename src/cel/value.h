@@ -43,6 +43,11 @@ class Value {
   struct Type {
     std::string_view name;
   };
+  // What `Object.spec{replicas: 2}` makes: the type "Object.spec" and the fields, in the order of the expression.
+  struct Message {
+    std::string type;
+    std::vector<std::pair<std::string, Value>> fields;
+  };
 
   Value() = default;
   explicit Value(bool value) : rep_(value) {}
@@ -54,6 +59,7 @@ class Value {
   explicit Value(Type type) : rep_(type) {}
   explicit Value(List list);
   explicit Value(Map map);
+  explicit Value(Message message);
   explicit Value(const Record& record) : rep_(&record) {}
   // A view: the Json has to stay.
   static Value of(const Json& json);
@@ -68,6 +74,7 @@ class Value {
   const std::string* if_bytes() const;
   const Type* if_type() const { return std::get_if<Type>(&rep_); }
   const Record* if_record() const;
+  const Message* if_message() const;
   bool is_number() const { return if_int() != nullptr || if_uint() != nullptr || if_double() != nullptr; }
   bool is_list() const;
   bool is_map() const;
@@ -100,7 +107,8 @@ class Value {
   };
 
   std::variant<std::monostate, bool, int64_t, uint64_t, double, Text, std::shared_ptr<const Bytes>, Type,
-               std::shared_ptr<const List>, std::shared_ptr<const Map>, const Json*, const Record*>
+               std::shared_ptr<const List>, std::shared_ptr<const Map>, const Json*, const Record*,
+               std::shared_ptr<const Message>>
       rep_;
 };
 

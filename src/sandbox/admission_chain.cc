@@ -81,6 +81,7 @@ Task<Outcome<void>> admit_mutating(ApiServer& server, Call& call, Attributes& at
   CO_TRY(check_definition(attributes));
   CO_TRY(check_namespace(server.core(), attributes));
   CO_TRY(mutate_by_own_rules(server.core(), attributes));
+  CO_TRY(co_await run_mutating_policies(server, call, attributes));
   co_return co_await call_mutating_webhooks(server, call, attributes);
 }
 

@@ -18,7 +18,8 @@ struct Attributes {
   bool dry_run = false;
 };
 
-// In the order of the real server: namespaces, service accounts and other rules of its own, then mutating webhooks.
+// In the order of the real server: namespaces, service accounts and other rules of its own, then mutating policies,
+// then mutating webhooks.
 Task<Outcome<void>> admit_mutating(ApiServer& server, Call& call, Attributes& attributes);
 // Policies, validating webhooks, quotas.
 Task<Outcome<void>> admit_validating(ApiServer& server, Call& call, Attributes& attributes);

@@ -12,8 +12,8 @@ namespace fairlead::sandbox {
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos; }
 
 void check_expression(const Json& expression, const std::string& at, std::string_view type,
-                      const ExpressionVariables& variables, std::vector<Cause>& causes) {
-  Result<cel::Program> program = cel::compile(expression.string_or(""), variables);
+                      const ExpressionVariables& variables, std::vector<Cause>& causes, cel::Purpose purpose) {
+  Result<cel::Program> program = cel::compile(expression.string_or(""), variables, purpose);
   if (!program) {
     if (program.error().kind() == ErrorKind::limit) return;
     causes.push_back(invalid_value(at, expression, fmt::format("compilation failed: {}", program.error().what())));

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cel/cel.h"
 #include "sandbox/status.h"
 
 namespace fairlead::sandbox {
@@ -17,7 +18,8 @@ bool is_blank(std::string_view text);
 
 // `type` is what has to come out; empty: anything.
 void check_expression(const Json& expression, const std::string& at, std::string_view type,
-                      const ExpressionVariables& variables, std::vector<Cause>& causes);
+                      const ExpressionVariables& variables, std::vector<Cause>& causes,
+                      cel::Purpose purpose = cel::Purpose::decision);
 
 // The matchConditions of a webhook or policy.
 void check_conditions(const Json& conditions, const std::string& at, const ExpressionVariables& variables,

@@ -252,6 +252,8 @@ const std::map<ResourceId, KindRule>& rules() {
        {.validate = validate_webhooks, .warnings = webhook_warnings}},
       {{"admissionregistration.k8s.io", "validatingadmissionpolicies"}, {.validate = validate_policy}},
       {{"admissionregistration.k8s.io", "validatingadmissionpolicybindings"}, {.validate = validate_binding}},
+      {{"admissionregistration.k8s.io", "mutatingadmissionpolicies"}, {.validate = validate_mutating_policy}},
+      {{"admissionregistration.k8s.io", "mutatingadmissionpolicybindings"}, {.validate = validate_mutating_binding}},
       {{"apiregistration.k8s.io", "apiservices"}, {.create = create_api_service, .validate = validate_api_service}},
       {{"apiextensions.k8s.io", "customresourcedefinitions"},
        {.create = create_definition, .update = update_definition, .validate = validate_definition}},

@@ -1,4 +1,4 @@
-// What is refused of ValidatingAdmissionPolicies and their bindings.
+// What is refused of ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings.
 #pragma once
 
 #include "sandbox/core.h"
@@ -8,5 +8,8 @@ namespace fairlead::sandbox {
 
 void validate_policy(const Core& core, const Json* live, const Json& object, std::vector<Cause>& causes);
 void validate_binding(const Core& core, const Json* live, const Json& object, std::vector<Cause>& causes);
+
+void validate_mutating_policy(const Core& core, const Json* live, const Json& object, std::vector<Cause>& causes);
+void validate_mutating_binding(const Core& core, const Json* live, const Json& object, std::vector<Cause>& causes);
 
 }  // namespace fairlead::sandbox

@@ -1,11 +1,15 @@
 #include "sandbox/webhook_admission.h"
 
+#include <fmt/format.h>
+
 #include "admission/dispatch.h"
 #include "admission/exempt.h"
 #include "admission/policy.h"
 #include "sandbox/autoscaling.h"
 #include "sandbox/go_decode.h"
+#include "sandbox/types.h"
 #include "sandbox/webhook_call.h"
+#include "schema/typed.h"
 
 namespace fairlead::sandbox {
 namespace {
@@ -90,7 +94,63 @@ Duration time_left(const Core& core, const Call& call, const admission::Call& we
   return std::min<Duration>(std::chrono::seconds(webhook.timeout_seconds), call.deadline - core.loop.now());
 }
 
+admission::ParamSource param_source(const Core& core) {
+  return [&core](const admission::ParamKind& wanted) -> std::optional<admission::Params> {
+    size_t slash = wanted.api_version.find('/');
+    std::string group = slash == std::string::npos ? "" : wanted.api_version.substr(0, slash);
+    std::string version = slash == std::string::npos ? wanted.api_version : wanted.api_version.substr(slash + 1);
+    const Kind* kind = core.kinds.by_kind(group, version, wanted.kind);
+    if (!kind) return std::nullopt;
+    admission::Params found{kind->namespaced, {}};
+    for (const auto& [place, object] : core.store.all(kind->stored_as)) found.objects.push_back(*object);
+    return found;
+  };
+}
+
+// As server-side apply merges, but nobody comes to own anything, and what can only be replaced as a whole is refused.
+Result<Json> apply_configuration(const Core& core, const Json& object, const Json& patch) {
+  std::string api_version(object["apiVersion"].string_or(""));
+  size_t slash = api_version.find('/');
+  const Kind* kind = core.kinds.by_kind(slash == std::string::npos ? "" : api_version.substr(0, slash),
+                                        slash == std::string::npos ? api_version : api_version.substr(slash + 1),
+                                        object["kind"].string_or(""));
+  schema::SchemaPtr schema = kind ? schema_of(*kind) : nullptr;
+  if (!schema) return fail(ErrorKind::limit, "{} has no schema here", object["kind"].string_or(""));
+  if (std::vector<schema::Misfit> found = misfits(*schema, patch, schema::Duplicates::refused); !found.empty())
+    return fail(ErrorKind::invalid, "failed to convert patch object to typed object: {}", schema::text_of(found));
+  if (std::vector<std::string> atomic = schema::atomic_parts(*schema, patch); !atomic.empty())
+    return fail(ErrorKind::invalid, "invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {}",
+                fmt::join(atomic, ", "));
+  if (std::vector<schema::Misfit> found = misfits(*schema, object, schema::Duplicates::allowed); !found.empty())
+    return fail(ErrorKind::invalid, "failed to convert original object to typed object: {}", schema::text_of(found));
+  return schema::merge(*schema, object, patch);
+}
+
+// What admission has made of an object has to be an object of its kind still.
+Outcome<void> check_form(const Attributes& attributes, const Json& object) {
+  if (!attributes.subresource.empty() || attributes.kind.custom) return {};
+  schema::SchemaPtr schema = attributes.kind.builtin_schema();
+  if (!schema) return {};
+  if (Decoding decoding = decode_as(*schema, object); decoding.error) return refuse(internal_error(*decoding.error));
+  return {};
+}
+
 }  // namespace
+
+Task<Outcome<void>> run_mutating_policies(ApiServer& server, Call& call, Attributes& attributes) {
+  const Core& core = server.core();
+  std::shared_ptr<const Webhooks::Policies> policies = server.webhooks().policies();
+  if (policies->bindings.empty() || !attributes.object) co_return Outcome<void>();
+  admission::PolicyMutation mutation = admission::mutate(
+      policies->policies, policies->bindings, attributes_of(core, call, attributes), param_source(core),
+      [&core](const Json& object, const Json& patch) { return apply_configuration(core, object, patch); });
+  if (!mutation.status.is_null()) co_return refuse(from_json(mutation.status));
+  if (mutation.undecided)
+    co_return refuse(not_implemented("a mutating policy is outside of the part of CEL that it evaluates"));
+  CO_TRY(check_form(attributes, mutation.object));
+  *attributes.object = std::move(mutation.object);
+  co_return Outcome<void>();
+}
 
 Task<Outcome<void>> call_mutating_webhooks(ApiServer& server, Call& call, Attributes& attributes) {
   Core& core = server.core();
@@ -115,11 +175,7 @@ Task<Outcome<void>> call_mutating_webhooks(ApiServer& server, Call& call, Attrib
   if (attributes.object) {
     Result<Json> object = mutation.object();
     if (!object) co_return refuse(internal_error(object.error().message()));
-    // What came of it has to be an object of the kind still.
-    if (attributes.subresource.empty() && !attributes.kind.custom)
-      if (schema::SchemaPtr schema = attributes.kind.builtin_schema())
-        if (Decoding decoding = decode_as(*schema, *object); decoding.error)
-          co_return refuse(internal_error(*decoding.error));
+    CO_TRY(check_form(attributes, *object));
     *attributes.object = *std::move(object);
   }
   co_return Outcome<void>();
@@ -130,18 +186,8 @@ Task<Outcome<void>> check_policies(ApiServer& server, Call& call, Attributes& at
   std::shared_ptr<const Webhooks::Policies> policies = server.webhooks().policies();
   if (policies->bindings.empty() || admission::is_exempt_from_policies(resource_of(attributes.kind)))
     co_return Outcome<void>();
-  auto params = [&core](const admission::ParamKind& wanted) -> std::optional<admission::Params> {
-    size_t slash = wanted.api_version.find('/');
-    std::string group = slash == std::string::npos ? "" : wanted.api_version.substr(0, slash);
-    std::string version = slash == std::string::npos ? wanted.api_version : wanted.api_version.substr(slash + 1);
-    const Kind* kind = core.kinds.by_kind(group, version, wanted.kind);
-    if (!kind) return std::nullopt;
-    admission::Params found{kind->namespaced, {}};
-    for (const auto& [place, object] : core.store.all(kind->stored_as)) found.objects.push_back(*object);
-    return found;
-  };
-  admission::PolicyOutcome outcome =
-      admission::validate(policies->policies, policies->bindings, attributes_of(core, call, attributes), params);
+  admission::PolicyOutcome outcome = admission::validate(policies->policies, policies->bindings,
+                                                         attributes_of(core, call, attributes), param_source(core));
   for (const std::string& warning : outcome.warnings) call.warn(warning);
   if (!outcome.status.is_null()) co_return refuse(from_json(outcome.status));
   if (outcome.undecided) co_return refuse(not_implemented("a policy is outside of the part of CEL that it evaluates"));

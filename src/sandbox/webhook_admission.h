@@ -5,6 +5,7 @@
 
 namespace fairlead::sandbox {
 
+Task<Outcome<void>> run_mutating_policies(ApiServer& server, Call& call, Attributes& attributes);
 Task<Outcome<void>> call_mutating_webhooks(ApiServer& server, Call& call, Attributes& attributes);
 Task<Outcome<void>> check_policies(ApiServer& server, Call& call, Attributes& attributes);
 Task<Outcome<void>> call_validating_webhooks(ApiServer& server, Call& call, Attributes& attributes);

@@ -4,9 +4,10 @@ namespace fairlead::sandbox {
 namespace {
 
 constexpr std::string_view kGroup = "admissionregistration.k8s.io";
-constexpr std::array<std::string_view, 4> kResources = {
-    "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "validatingadmissionpolicies",
-    "validatingadmissionpolicybindings"};
+// In the order of Webhooks::List.
+constexpr std::array<std::string_view, 6> kResources = {
+    "mutatingwebhookconfigurations",     "validatingwebhookconfigurations", "validatingadmissionpolicies",
+    "validatingadmissionpolicybindings", "mutatingadmissionpolicies",       "mutatingadmissionpolicybindings"};
 
 }  // namespace
 
@@ -70,8 +71,9 @@ Webhooks::Hooks Webhooks::hooks(List list) {
 }
 
 std::shared_ptr<const Webhooks::Policies> Webhooks::policies() {
-  std::vector<ObjectPtr> now = in_effect(List::policies), bindings = in_effect(List::bindings);
-  now.insert(now.end(), bindings.begin(), bindings.end());
+  std::vector<ObjectPtr> now;
+  for (List list : {List::policies, List::bindings, List::mutating_policies, List::mutating_bindings})
+    for (ObjectPtr& object : in_effect(list)) now.push_back(std::move(object));
   if (policies_ && now == policies_from_) return policies_;
   auto read = std::make_shared<Policies>();
   for (const ObjectPtr& object : now) {

@@ -18,7 +18,7 @@ namespace fairlead::sandbox {
 
 class Webhooks {
  public:
-  enum class List { mutating, validating, policies, bindings };
+  enum class List { mutating, validating, policies, bindings, mutating_policies, mutating_bindings };
 
   Webhooks(Core& core, size_t server);
 
@@ -28,6 +28,7 @@ class Webhooks {
   // The same, read; in the order in which they are called. Shared, since they must outlast the calls.
   using Hooks = std::shared_ptr<const std::vector<admission::Webhook>>;
   Hooks hooks(List list);
+  // Validating and mutating ones.
   struct Policies {
     std::vector<admission::Policy> policies;
     std::vector<admission::Binding> bindings;
@@ -46,7 +47,7 @@ class Webhooks {
 
   Core& core_;
   size_t server_;
-  std::array<Forms, 4> forms_;
+  std::array<Forms, 6> forms_;
   // What was read last, and from what.
   std::array<std::vector<ObjectPtr>, 2> read_from_;
   std::array<Hooks, 2> read_;

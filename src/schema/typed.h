@@ -30,6 +30,10 @@ fields::FieldSet field_set(const Schema& schema, const Json& object);
 // What `configuration` sets, over what `live` has. Nothing is removed by this. Both must fit.
 Json merge(const Schema& schema, const Json& live, const Json& configuration);
 
+// The paths of lists, maps and structures in the object that can only be replaced as a whole: ".spec.args". The object
+// must fit.
+std::vector<std::string> atomic_parts(const Schema& schema, const Json& object);
+
 struct Comparison {
   fields::FieldSet removed, modified, added;
 };
