@@ -144,6 +144,10 @@ def samples():
     for kind in ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"):
         yield sample("admissionregistration.k8s.io/v1", kind, {"webhooks": [WEBHOOK]})
     yield sample("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", {"spec": {"matchConstraints": POLICY_MATCH, "validations": [{"expression": "true"}]}})
+    yield sample("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy", {"spec": {
+        "matchConstraints": POLICY_MATCH, "reinvocationPolicy": "Never",
+        "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object{}"}}]}})
+    yield sample("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding", {"spec": {"policyName": "p", "matchResources": {}}})
     yield sample("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding",
                  {"spec": {"policyName": "p", "validationActions": ["Deny"], "matchResources": {"resourceRules": POLICY_MATCH["resourceRules"]}}})
     names = {"plural": "samples", "kind": "SampleThing"}

@@ -18,6 +18,7 @@ GROUP = "validation.fairlead.dev"
 SCHEMA = {"type": "object", "required": ["spec"], "properties": {"spec": {"type": "object", "required": ["name"], "properties": {
     "name": {"type": "string", "minLength": 2, "maxLength": 5, "pattern": "^[a-z]+$"},
     "size": {"type": "integer", "minimum": 1, "maximum": 10},
+    "small": {"type": "integer", "format": "int32"}, "large": {"type": "integer", "format": "int64"},
     "open": {"type": "number", "minimum": 0, "exclusiveMinimum": True, "maximum": 1, "exclusiveMaximum": True},
     "even": {"type": "integer", "multipleOf": 2},
     "color": {"type": "string", "enum": ["red", "green"]},
@@ -79,6 +80,10 @@ def samples():
         yield gauge(name=name)
     for size in (0, 11, 10, 1.0, 1.5, "5", True):
         yield gauge(size=size)
+    for small in (1, 1.5, 3000000000, -3000000000):
+        yield gauge(small=small)
+    for large in (1, 1.5, 3000000000, 1e30):
+        yield gauge(large=large)
     for number in (0, 0.5, 1, 2):
         yield gauge(open=number)
     yield gauge(even=3)

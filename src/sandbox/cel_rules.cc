@@ -54,10 +54,10 @@ class Checker {
     Result<cel::Value> outcome = program->evaluate(bindings);
     if (!outcome) {
       if (outcome.error().kind() == ErrorKind::limit) return leave(text);
-      return add(schema, rule, path, fmt::format("rule evaluation error: {}: {}", text, outcome.error().what()));
+      return fail_rule(schema, path, text, outcome.error().what());
     }
     if (const bool* passed = outcome->if_bool(); passed && *passed) return;
-    add(schema, rule, path, message_of(rule, bindings, text));
+    add(schema, rule, path, value, message_of(rule, bindings, text));
   }
 
   std::string message_of(const Json& rule, const cel::Bindings& bindings, const std::string& text) {
@@ -73,14 +73,31 @@ class Checker {
     return message.empty() ? fmt::format("failed rule: {}", text) : std::string(message);
   }
 
-  void add(const Json& schema, const Json& rule, const std::string& path, std::string message) {
+  void fail_rule(const Json& schema, const std::string& path, const std::string& text, std::string_view error) {
+    std::string message =
+        error.starts_with("no such overload")
+            ? fmt::format(
+                  "'{}': call arguments did not match a supported operator, function or macro signature for "
+                  "rule: {}",
+                  error, text)
+            : fmt::format("{} evaluating rule: {}", error, text);
+    findings.causes.push_back({"FieldValueInvalid", path.empty() ? "<nil>" : path,
+                               fmt::format("Invalid value: {}: {}", schema["type"].dump(), message)});
+  }
+
+  // Values of objects and lists are not shown.
+  void add(const Json& schema, const Json& rule, const std::string& path, const Json& value,
+           const std::string& message) {
+    std::string_view type = schema["type"].string_or("");
+    std::string subject = type == "object" || type == "array" ? "" : fmt::format("{}: ", value.dump());
     std::string at = path + std::string(rule["fieldPath"].string_or(""));
     std::string_view reason = rule["reason"].string_or("FieldValueInvalid");
     std::string shown;
     if (reason == "FieldValueRequired") shown = fmt::format("Required value: {}", message);
     else if (reason == "FieldValueForbidden") shown = fmt::format("Forbidden: {}", message);
-    else if (reason == "FieldValueDuplicate") shown = fmt::format("Duplicate value: {}", schema["type"].dump());
-    else shown = fmt::format("Invalid value: {}: {}", schema["type"].dump(), message);
+    else if (reason == "FieldValueDuplicate")
+      shown = fmt::format("Duplicate value{}", subject.empty() ? "" : ": " + value.dump());
+    else shown = fmt::format("Invalid value: {}{}", subject, message);
     findings.causes.push_back({std::string(reason), at.empty() ? "<nil>" : at, std::move(shown)});
   }
 

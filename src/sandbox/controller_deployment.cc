@@ -284,6 +284,7 @@ class DeploymentController final : public Controller {
     if (int64_t ready = sum(all, "status", "readyReplicas")) status.append("readyReplicas", ready);
     if (available) status.append("availableReplicas", available);
     if (unavailable) status.append("unavailableReplicas", unavailable);
+    status.append("terminatingReplicas", sum(all, "status", "terminatingReplicas"));
     if (before.contains("conditions")) status.append("conditions", before["conditions"]);
     bool progressed = total != before["replicas"].int_or(0) || updated != before["updatedReplicas"].int_or(0) ||
                       available > before["availableReplicas"].int_or(0);

@@ -73,10 +73,11 @@ class ReplicaSetController final : public Controller {
   Task<void> write_status(Place key, std::string failure) {
     ObjectPtr set = core().store.find(kReplicaSets, key);
     if (!set) co_return;
-    int64_t replicas = 0, labeled = 0, ready = 0, available = 0;
+    int64_t replicas = 0, labeled = 0, ready = 0, available = 0, terminating = 0;
     Duration wait = Duration::max();
     int64_t min_ready = (*set)["spec"]["minReadySeconds"].int_or(0);
     for (const ObjectPtr& pod : controlled_by(core(), kPods, *set)) {
+      if (is_terminating(*pod)) ++terminating;
       if (!is_active(*pod)) continue;
       ++replicas;
       ++labeled;
@@ -89,6 +90,7 @@ class ReplicaSetController final : public Controller {
     if (labeled) status.append("fullyLabeledReplicas", labeled);
     if (ready) status.append("readyReplicas", ready);
     if (available) status.append("availableReplicas", available);
+    status.append("terminatingReplicas", terminating);
     status.append("observedGeneration", (*set)["metadata"]["generation"]);
     if ((*set)["status"].contains("conditions")) status.append("conditions", (*set)["status"]["conditions"]);
     object.make("status") = std::move(status);

@@ -152,12 +152,12 @@ Outcome<DeleteOptions> delete_options(const Call& call) {
   if (body.is_object()) {
     std::string_view kind = body["kind"].string_or("");
     if (!kind.empty() && kind != "DeleteOptions")
-      return refuse(bare_error(
-          fmt::format("no kind \"{}\" is registered for version \"{}\" in scheme \"pkg/runtime/scheme.go:110\"", kind,
+      return refuse(bad_request(
+          fmt::format("no kind \"{}\" is registered for version \"{}\" in scheme \"pkg/runtime/scheme.go:111\"", kind,
                       body["apiVersion"].string_or(""))));
     const Json& grace = body["gracePeriodSeconds"];
     if (!grace.is_null() && !grace.is_integer())
-      return refuse(bare_error(
+      return refuse(bad_request(
           fmt::format("json: cannot unmarshal {} into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
                       admission::go_kind(grace))));
     if (body.contains("gracePeriodSeconds")) options.grace_seconds = body["gracePeriodSeconds"].int_or(0);
@@ -205,7 +205,7 @@ Task<Outcome<Deleted>> delete_one(ApiServer& server, Call& call, const Kind& kin
   for (int attempt = 0;; ++attempt) {
     ObjectPtr found = core.store.find(kind.stored_as, place);
     if (!found) co_return refuse(not_found(kind.id(), place.name));
-    CO_TRY_ASSIGN(Json live, co_await in_version(server, kind, *found));
+    CO_TRY_ASSIGN(Json live, co_await read_stored(server, kind, *found));
     Place told = options.of_collection ? Place{place.ns, ""} : place;
     Attributes attributes{kind, told, "", Operation::remove, nullptr, &live, options.json, options.dry_run};
     CO_TRY(co_await admit_mutating(server, call, attributes));

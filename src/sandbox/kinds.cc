@@ -25,7 +25,7 @@ std::tuple<int, int, int> rank(std::string_view version) {
 }
 
 // By the priority of their APIServices.
-constexpr std::array<std::string_view, 21> kGroupOrder = {"",
+constexpr std::array<std::string_view, 22> kGroupOrder = {"",
                                                           "apiregistration.k8s.io",
                                                           "apps",
                                                           "events.k8s.io",
@@ -45,7 +45,8 @@ constexpr std::array<std::string_view, 21> kGroupOrder = {"",
                                                           "node.k8s.io",
                                                           "discovery.k8s.io",
                                                           "resource.k8s.io",
-                                                          "flowcontrol.apiserver.k8s.io"};
+                                                          "flowcontrol.apiserver.k8s.io",
+                                                          "storagemigration.k8s.io"};
 
 // Read once for all sandboxes of the process.
 const std::vector<Kind>& builtin_kinds() {

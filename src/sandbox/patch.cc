@@ -31,7 +31,7 @@ Outcome<Json::Lenient> parsed_patch(const Call& call) {
   if (const Json* value = std::get_if<Json>(&call.body)) return Json::Lenient{*value, {}};
   const std::string& text = std::get<std::string>(call.body);
   Result<Json::Lenient> value = Json::parse_lenient(text, Json::Repeats::last);
-  if (!value) return refuse(undecodable(admission::go_syntax_error(text).value_or(value.error().root().what())));
+  if (!value) return refuse(bad_request("invalid JSON patch"));
   return *std::move(value);
 }
 

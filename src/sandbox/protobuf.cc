@@ -289,7 +289,7 @@ Result<Json> decode_protobuf(std::string_view body) {
   const ProtobufMessage* message = find_kind(envelope);
   if (!message)
     return fail(Error(ErrorKind::protocol, fmt::format("no kind \"{}\" is registered for version \"{}\" in scheme "
-                                                       "\"pkg/runtime/scheme.go:110\"",
+                                                       "\"pkg/runtime/scheme.go:111\"",
                                                        envelope.kind, envelope.api_version))
                     .in(std::move(what)));
   Result<Json> decoded = Decoder().message(*message, envelope.raw);

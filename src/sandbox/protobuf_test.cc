@@ -119,11 +119,11 @@ TEST(Protobuf, FlawsInTheWordsOfTheRealDecoder) {
   EXPECT_EQ(decoded("v1", "ConfigMap", "\x0f"), "ConfigMap in version \"v1\": proto: illegal wireType 7");
   EXPECT_EQ(decoded("apps/v1", "Nothing", ""),
             "Nothing in version \"v1\": no kind \"Nothing\" is registered for version \"apps/v1\" in scheme "
-            "\"pkg/runtime/scheme.go:110\"");
+            "\"pkg/runtime/scheme.go:111\"");
   // A part of a kind is no kind.
   EXPECT_EQ(decoded("v1", "ObjectReference", bytes_field(1, "x")),
             "ObjectReference in version \"v1\": no kind \"ObjectReference\" is registered for version \"v1\" in scheme "
-            "\"pkg/runtime/scheme.go:110\"");
+            "\"pkg/runtime/scheme.go:111\"");
 }
 
 TEST(Protobuf, WhatIsBeyondItsLimits) {

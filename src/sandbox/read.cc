@@ -116,6 +116,58 @@ Json partial_metadata(const Json& object) {
       {"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object["metadata"]}};
 }
 
+namespace {
+
+// "/example.com/things/team/x"
+std::string storage_key(const Kind& kind, const Json& stored, std::string_view prefix) {
+  std::string key(prefix);
+  const Json& metadata = stored["metadata"];
+  for (std::string_view step : {std::string_view(kind.group), std::string_view(kind.resource),
+                                metadata["namespace"].string_or(""), metadata["name"].string_or("")})
+    if (!step.empty()) key += fmt::format("/{}", step);
+  return key;
+}
+
+// What the storage says of an object that cannot be decoded.
+std::string corrupt(const Kind& kind, const Json& stored, std::string_view prefix, const Status& why) {
+  return fmt::format("StorageError: corrupt object, Code: 7, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: {}",
+                     storage_key(kind, stored, prefix), why.message);
+}
+
+// Each object is decoded by itself. All that cannot be are told of, up to a hundred.
+Task<Outcome<Json::Array>> read_all(ApiServer& server, const Kind& kind, Json::Array items) {
+  constexpr size_t kMost = 100;
+  constexpr std::string_view kPrefix = "/registry";
+  Json::Array causes;
+  for (Json& item : items) {
+    Outcome<Json> object = co_await in_version(server, kind, item);
+    if (object) {
+      item = *std::move(object);
+      continue;
+    }
+    if (object.error().code != 500) co_return refuse(object.error());
+    causes.push_back(Json::Object{{"reason", "UnexpectedServerResponse"},
+                                  {"message", corrupt(kind, item, kPrefix, undecodable(item, object.error()))},
+                                  {"field", storage_key(kind, item, kPrefix)}});
+    if (causes.size() < kMost) continue;
+    causes.push_back(
+        Json::Object{{"reason", "FieldValueTooMany"}, {"message", "too many errors, the list is truncated"}});
+    break;
+  }
+  if (causes.empty()) co_return std::move(items);
+  size_t objects = std::min(causes.size(), kMost);
+  std::string message = fmt::format("failed to read one or more {} from the storage: {}", qualified(kind.id()),
+                                    causes[0]["message"].string_or(""));
+  if (objects > 1) message += fmt::format(" (and {} more)", objects - 1);
+  Json::Object details{{"name", "list"}};
+  if (!kind.group.empty()) details.append("group", kind.group);
+  details.append("kind", kind.resource);
+  details.append("causes", std::move(causes));
+  co_return refuse({500, "StorageReadError", std::move(message), std::move(details)});
+}
+
+}  // namespace
+
 Task<Outcome<Json>> in_version(ApiServer& server, const Kind& kind, const Json& stored) {
   if (kind.version == kind.storage_version && stored["apiVersion"].string_or("") == kind.api_version())
     co_return Json(stored);
@@ -123,6 +175,20 @@ Task<Outcome<Json>> in_version(ApiServer& server, const Kind& kind, const Json& 
   Outcome<Json::Array> converted = co_await convert(server, kind, kind.api_version(), std::move(objects));
   if (!converted) co_return refuse(converted.error());
   co_return std::move((*converted)[0]);
+}
+
+Status undecodable(const Json& stored, Status why) {
+  // What the sandbox cannot do is not an error of the object.
+  if (why.code != 500) return why;
+  why.message = fmt::format("object not decodable revision={}: {}", stored["metadata"]["resourceVersion"].string_or(""),
+                            why.message);
+  return why;
+}
+
+Task<Outcome<Json>> read_stored(ApiServer& server, const Kind& kind, const Json& stored) {
+  Outcome<Json> object = co_await in_version(server, kind, stored);
+  if (object || object.error().code != 500) co_return object;
+  co_return refuse(internal_error(corrupt(kind, stored, "", undecodable(stored, object.error()))));
 }
 
 Outcome<std::optional<uint64_t>> requested_version(const Core& core, std::string_view text) {
@@ -156,7 +222,7 @@ Task<Outcome<Reply>> get_object(ApiServer& server, Call& call, const Kind& kind)
   CO_TRY(requested_version(core, call.route.query.get("resourceVersion")));
   ObjectPtr found = core.store.find(kind.stored_as, {call.route.ns, call.route.name});
   if (!found) co_return refuse(not_found(kind.id(), call.route.name));
-  CO_TRY_ASSIGN(Json object, co_await in_version(server, kind, *found));
+  CO_TRY_ASSIGN(Json object, co_await read_stored(server, kind, *found));
   if (form == Form::partial) co_return Reply::of(partial_metadata(object));
   if (form == Form::table) {
     Json metadata = Json::Object{{"resourceVersion", object["metadata"]["resourceVersion"]}};
@@ -222,7 +288,7 @@ Task<Outcome<Reply>> list_objects(ApiServer& server, Call& call, const Kind& kin
     items.push_back(*at->second);
     last = at->first;
   }
-  CO_TRY_ASSIGN(items, co_await convert(server, kind, kind.api_version(), std::move(items)));
+  CO_TRY_ASSIGN(items, co_await read_all(server, kind, std::move(items)));
 
   Json::Object metadata{{"resourceVersion", std::to_string(version)}};
   if (remaining > 0) {
@@ -230,7 +296,7 @@ Task<Outcome<Reply>> list_objects(ApiServer& server, Call& call, const Kind& kin
     if (!selection.selects()) metadata.append("remainingItemCount", remaining);
   }
   if (form == Form::table)
-    co_return Reply::of(table_of(core, kind, items, std::move(metadata), query.get("includeObject"), true));
+    co_return Reply::of(table_of_list(core, kind, items, std::move(metadata), query.get("includeObject")));
   bool partial = form == Form::partial;
   if (partial) {
     for (Json& item : items) item = partial_metadata(item);

@@ -19,6 +19,12 @@ Outcome<Form> form_for(const Kind& kind, const Call& call, bool streams);
 
 // An object as the request's version and form have it; converted by webhook where the CRD says so.
 Task<Outcome<Json>> in_version(ApiServer& server, const Kind& kind, const Json& stored);
+
+// What a write says of a stored object that in_version() could not convert. Other refusals stay as they are.
+Status undecodable(const Json& stored, Status why);
+
+// The same as in_version(), refused in the words of a read.
+Task<Outcome<Json>> read_stored(ApiServer& server, const Kind& kind, const Json& stored);
 Json partial_metadata(const Json& object);
 
 // Which parameters of a list or watch go together.

@@ -25,6 +25,7 @@ const Names& counted_kinds() {
                                {"apps", "replicasets"},
                                {"apps", "statefulsets"},
                                {"apps", "daemonsets"},
+                               {"autoscaling", "horizontalpodautoscalers"},
                                {"batch", "jobs"},
                                {"batch", "cronjobs"},
                                {"networking.k8s.io", "ingresses"},
@@ -35,6 +36,8 @@ const Names& counted_kinds() {
                                {"admissionregistration.k8s.io", "validatingwebhookconfigurations"},
                                {"admissionregistration.k8s.io", "validatingadmissionpolicies"},
                                {"admissionregistration.k8s.io", "validatingadmissionpolicybindings"},
+                               {"admissionregistration.k8s.io", "mutatingadmissionpolicies"},
+                               {"admissionregistration.k8s.io", "mutatingadmissionpolicybindings"},
                                {"scheduling.k8s.io", "priorityclasses"},
                                {"discovery.k8s.io", "endpointslices"},
                                {"apiextensions.k8s.io", "customresourcedefinitions"}};
@@ -86,13 +89,16 @@ bool updates_unconditionally(const Kind& kind) {
                                 {"admissionregistration.k8s.io", "validatingwebhookconfigurations"},
                                 {"admissionregistration.k8s.io", "validatingadmissionpolicies"},
                                 {"admissionregistration.k8s.io", "validatingadmissionpolicybindings"},
+                                {"admissionregistration.k8s.io", "mutatingadmissionpolicies"},
+                                {"admissionregistration.k8s.io", "mutatingadmissionpolicybindings"},
                                 {"policy", "poddisruptionbudgets"},
                                 {"node.k8s.io", "runtimeclasses"},
                                 {"storage.k8s.io", "csidrivers"},
                                 {"storage.k8s.io", "csinodes"},
                                 {"storage.k8s.io", "volumeattachments"},
                                 {"flowcontrol.apiserver.k8s.io", "flowschemas"},
-                                {"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"}};
+                                {"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"},
+                                {"storagemigration.k8s.io", "storageversionmigrations"}};
   return !kind.custom && !in(kStrict, kind);
 }
 

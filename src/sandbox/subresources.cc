@@ -78,7 +78,7 @@ Task<Outcome<Reply>> serve_scale(ApiServer& server, Call& call, const Kind& kind
   if (call.method == "GET") {
     ObjectPtr found = core.store.find(kind.stored_as, place);
     if (!found) co_return refuse(not_found(kind.id(), place.name));
-    CO_TRY_ASSIGN(Json object, co_await in_version(server, kind, *found));
+    CO_TRY_ASSIGN(Json object, co_await read_stored(server, kind, *found));
     co_return Reply::of(scale_of(kind, object));
   }
   bool put = call.method == "PUT";

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "fields/managed_fields.h"
 #include "sandbox/custom_kind.h"
 #include "sandbox/read.h"
@@ -78,6 +80,24 @@ Json table_of(const Core& core, const Kind& kind, const Json::Array& objects, Js
                       {"metadata", std::move(metadata)},
                       {"columnDefinitions", with_columns ? Json(std::move(columns)) : Json()},
                       {"rows", std::move(rows)}};
+}
+
+Json table_of_list(const Core& core, const Kind& kind, const Json::Array& objects, Json metadata,
+                   std::string_view include) {
+  Json table = table_of(core, kind, objects, std::move(metadata), include, true);
+  if (kind.id() != ResourceId{"storage.k8s.io", "storageclasses"}) return table;
+  // Of several that are marked as the default, it is the newest; of several of one time, the first by name.
+  std::optional<size_t> newest;
+  auto created = [&](size_t i) { return objects[i]["metadata"]["creationTimestamp"].string_or(""); };
+  for (size_t i = 0; i < objects.size(); ++i) {
+    const Json& metadata_of = objects[i]["metadata"];
+    if (metadata_of["annotations"]["storageclass.kubernetes.io/is-default-class"].string_or("") != "true") continue;
+    if (!newest || created(i) > created(*newest)) newest = i;
+  }
+  if (!newest) return table;
+  Json& cell = (*(*table.make("rows").if_array())[*newest].make("cells").if_array())[0];
+  cell = fmt::format("{} (default)", cell.string_or(""));
+  return table;
 }
 
 }  // namespace fairlead::sandbox

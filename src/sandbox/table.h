@@ -8,6 +8,9 @@ namespace fairlead::sandbox {
 // `include` is the parameter includeObject: Metadata (also if empty), Object or None.
 Json table_of(const Core& core, const Kind& kind, const Json::Array& objects, Json metadata, std::string_view include,
               bool with_columns);
+// The same for a list, which tells more in one case: which StorageClass is the default.
+Json table_of_list(const Core& core, const Kind& kind, const Json::Array& objects, Json metadata,
+                   std::string_view include);
 
 // "45s", "3m10s", "5h12m", "3d4h": as kubectl shows ages.
 std::string human_duration(Duration duration);

@@ -2,6 +2,7 @@
 // columns.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "fields/managed_fields.h"
@@ -86,14 +87,24 @@ std::string pod_status(const Json& pod) {
   }
   if (!initializing) {
     bool running = false;
+    std::string failure;
     const Json::Array& containers = status["containerStatuses"].items();
     for (auto container = containers.rbegin(); container != containers.rend(); ++container) {
       const Json& state = (*container)["state"];
       if (std::string_view why = state["waiting"]["reason"].string_or(""); !why.empty()) reason = why;
-      else if (std::string_view ended = state["terminated"]["reason"].string_or(""); !ended.empty()) reason = ended;
-      else if ((*container)["ready"].bool_or(false) && state.contains("running")) running = true;
+      else if (std::string_view ended = state["terminated"]["reason"].string_or(""); !ended.empty()) {
+        reason = ended;
+        if (number(state["terminated"]["exitCode"]) != 0) failure = ended;
+      } else if ((*container)["ready"].bool_or(false) && state.contains("running")) running = true;
     }
-    if (reason == "Completed" && running) reason = "Running";
+    bool ready = std::ranges::any_of(status["conditions"].items(), [](const Json& condition) {
+      return condition["type"].string_or("") == "Ready" && condition["status"].string_or("") == "True";
+    });
+    if (reason == "Completed") {
+      if (running && ready) reason = "Running";
+      else if (!failure.empty()) reason = failure;
+      else if (running) reason = "NotReady";
+    }
   }
   if (pod["metadata"].contains("deletionTimestamp")) reason = "Terminating";
   return reason;
@@ -193,9 +204,7 @@ Cells secret(const Core& core, const Json& object) {
   return {name_of(object), object["type"].string_or(""), int64_t(object["data"].members().size()), age(core, object)};
 }
 
-Cells service_account(const Core& core, const Json& object) {
-  return {name_of(object), int64_t(object["secrets"].items().size()), age(core, object)};
-}
+Cells service_account(const Core& core, const Json& object) { return {name_of(object), age(core, object)}; }
 
 Cells event(const Core& core, const Json& object) {
   const Json& about = object["involvedObject"];
@@ -256,6 +265,9 @@ Cells node(const Core& core, const Json& object) {
   for (const Json& address : object["status"]["addresses"].items())
     if (address["type"].string_or("") == "InternalIP") internal = address["address"].string_or("");
   const Json& info = object["status"]["nodeInfo"];
+  std::string kernel(text(info["kernelVersion"], "<unknown>"));
+  if (std::string_view architecture = info["architecture"].string_or(""); !architecture.empty())
+    kernel += fmt::format(" ({})", architecture);
   return {name_of(object),
           status,
           roles.empty() ? "<none>" : joined(roles),
@@ -264,7 +276,7 @@ Cells node(const Core& core, const Json& object) {
           internal,
           "<none>",
           text(info["osImage"], "<unknown>"),
-          text(info["kernelVersion"], "<unknown>"),
+          kernel,
           text(info["containerRuntimeVersion"], "<unknown>")};
 }
 
@@ -383,6 +395,41 @@ Cells ingress(const Core& core, const Json& object) {
 
 Cells created_at(const Core&, const Json& object) { return {name_of(object), object["metadata"]["creationTimestamp"]}; }
 
+Cells definition(const Core&, const Json& object) {
+  const Json& spec = object["spec"];
+  std::vector<std::string> versions, short_names;
+  for (const Json& version : spec["versions"].items())
+    if (version["served"].bool_or(false))
+      versions.push_back(std::string(version["name"].string_or("")) +
+                         (version["storage"].bool_or(false) ? "(storage)" : ""));
+  std::sort(versions.begin(), versions.end());
+  for (const Json& name : spec["names"]["shortNames"].items()) short_names.emplace_back(name.string_or(""));
+  bool established = false;
+  for (const Json& condition : object["status"]["conditions"].items())
+    if (condition["type"].string_or("") == "Established") established = condition["status"].string_or("") == "True";
+  return {name_of(object),
+          spec["scope"].string_or(""),
+          joined(versions),
+          object["metadata"]["creationTimestamp"],
+          spec["group"].string_or(""),
+          spec["names"]["kind"].string_or(""),
+          joined(short_names),
+          established};
+}
+
+Cells storage_migration(const Core&, const Json& object) {
+  const Json& resource = object["spec"]["resource"];
+  std::string name(resource["resource"].string_or(""));
+  if (std::string_view group = resource["group"].string_or(""); !group.empty()) name += fmt::format(".{}", group);
+  std::string state = "Unknown";
+  for (const Json& condition : object["status"]["conditions"].items()) {
+    std::string_view type = condition["type"].string_or("");
+    if (condition["status"].string_or("") == "True" && (type == "Running" || type == "Succeeded" || type == "Failed"))
+      state = type;
+  }
+  return {name_of(object), name, state};
+}
+
 Cells webhooks(const Core& core, const Json& object) {
   return {name_of(object), int64_t(object["webhooks"].items().size()), age(core, object)};
 }
@@ -391,7 +438,8 @@ Cells policy(const Core& core, const Json& object) {
   const Json& param = object["spec"]["paramKind"];
   std::string kind = "<unset>";
   if (!param.is_null()) kind = fmt::format("{}/{}", param["apiVersion"].string_or(""), param["kind"].string_or(""));
-  return {name_of(object), int64_t(object["spec"]["validations"].items().size()), kind, age(core, object)};
+  std::string_view rules = object["kind"].string_or("") == "MutatingAdmissionPolicy" ? "mutations" : "validations";
+  return {name_of(object), int64_t(object["spec"][rules].items().size()), kind, age(core, object)};
 }
 
 Cells policy_binding(const Core& core, const Json& object) {
@@ -421,10 +469,8 @@ Cells binding(const Core& core, const Json& object) {
 }
 
 Cells storage_class(const Core& core, const Json& object) {
-  std::string shown = name_of(object);
-  if (object["metadata"]["annotations"]["storageclass.kubernetes.io/is-default-class"].string_or("") == "true")
-    shown += " (default)";
-  return {shown,
+  // Which one is the default is told in lists only (table.cc).
+  return {name_of(object),
           object["provisioner"].string_or(""),
           text(object["reclaimPolicy"], "Delete"),
           text(object["volumeBindingMode"], "<unset>"),
@@ -469,7 +515,10 @@ Cells network_policy(const Core& core, const Json& object) {
 }
 
 Cells ingress_class(const Core& core, const Json& object) {
-  return {name_of(object), object["spec"]["controller"].string_or(""), "<none>", age(core, object)};
+  std::string shown = name_of(object);
+  if (object["metadata"]["annotations"]["ingressclass.kubernetes.io/is-default-class"].string_or("") == "true")
+    shown += " (default)";
+  return {shown, object["spec"]["controller"].string_or(""), "<none>", age(core, object)};
 }
 
 Cells runtime_class(const Core& core, const Json& object) {
@@ -523,7 +572,10 @@ const std::map<ResourceId, Printer>& printers() {
       {{"admissionregistration.k8s.io", "validatingwebhookconfigurations"}, webhooks},
       {{"admissionregistration.k8s.io", "validatingadmissionpolicies"}, policy},
       {{"admissionregistration.k8s.io", "validatingadmissionpolicybindings"}, policy_binding},
-      {{"apiextensions.k8s.io", "customresourcedefinitions"}, created_at},
+      {{"admissionregistration.k8s.io", "mutatingadmissionpolicies"}, policy},
+      {{"admissionregistration.k8s.io", "mutatingadmissionpolicybindings"}, policy_binding},
+      {{"apiextensions.k8s.io", "customresourcedefinitions"}, definition},
+      {{"storagemigration.k8s.io", "storageversionmigrations"}, storage_migration},
       {{"apiregistration.k8s.io", "apiservices"}, api_service},
       {{"storage.k8s.io", "storageclasses"}, storage_class},
       {{"policy", "poddisruptionbudgets"}, disruption_budget},

@@ -97,13 +97,20 @@ Outcome<Json::Lenient> read_body(const Call& call, Json::Repeats repeats) {
   if (type == "application/yaml" || type == "application/apply-patch+yaml") {
     Result<Json> value = yaml::parse_one(text, "the request");
     if (!value) {
-      if (std::optional<std::string> flaw = go_yaml_error(text))
-        return refuse(bad_request(fmt::format("error decoding YAML: error converting YAML to JSON: yaml: {}", *flaw)));
+      if (std::optional<std::string> flaw = go_yaml_error(text)) {
+        // A patch that does not begin as JSON does is made into JSON first.
+        size_t start = text.find_first_not_of(" \t\r\n");
+        bool as_json = start != std::string::npos && text[start] == '{';
+        std::string_view step = type == "application/yaml" ? "error decoding YAML: error converting YAML to JSON: "
+                                : as_json                  ? "error decoding patch: error converting YAML to JSON: "
+                                                           : "error encoding patch: ";
+        return refuse(bad_request(fmt::format("{}yaml: {}", step, *flaw)));
+      }
       return refuse(not_implemented(fmt::format("YAML that it cannot read: {}", value.error().root().what())));
     }
     if (type == "application/apply-patch+yaml" && !value->is_object())
       return refuse(
-          bad_request(fmt::format("error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot "
+          bad_request(fmt::format("error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot "
                                   "unmarshal {} into Go value of type map[string]interface {{}}",
                                   admission::go_kind(*value))));
     return Json::Lenient{*std::move(value), {}};
@@ -257,7 +264,7 @@ Outcome<Json> decode_value(Call& call, const Kind& kind, Json value, bool from_p
           schema::builtin_schema(group, own, given_kind)
               ? fmt::format("converting ({}.{}) to ({}.{}): unknown conversion", own, given_kind,
                             kind.group.empty() ? "core" : kind.group.substr(0, kind.group.find('.')), kind.kind)
-              : fmt::format("no kind \"{}\" is registered for version \"{}\" in scheme \"pkg/runtime/scheme.go:110\"",
+              : fmt::format("no kind \"{}\" is registered for version \"{}\" in scheme \"pkg/runtime/scheme.go:111\"",
                             given_kind, given_version);
       return refuse(bad_request(
           fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", given_kind, own, kind.kind, why)));

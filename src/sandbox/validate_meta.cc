@@ -67,10 +67,7 @@ void check_immutable(const Json& live, const Json& object, std::vector<Cause>& c
   for (std::string_view field : {"name", "namespace", "uid", "creationTimestamp"}) {
     const Json& value = object["metadata"][field];
     if (value.same_as(live["metadata"][field])) continue;
-    Cause cause = invalid_value(fmt::format("metadata.{}", field), value, "field is immutable");
-    // As with finalizers: looked at twice.
-    causes.push_back(cause);
-    causes.push_back(std::move(cause));
+    causes.push_back(invalid_value(fmt::format("metadata.{}", field), value, "field is immutable"));
   }
 }
 
@@ -81,13 +78,10 @@ void check_new_finalizers(const Json& live, const Json& object, std::vector<Caus
     if (std::find(before.begin(), before.end(), one) == before.end()) added.push_back(fmt::format("\"{}\"", one));
   if (added.empty()) return;
   std::sort(added.begin(), added.end());
-  Cause cause = forbidden_field("metadata.finalizers",
-                                fmt::format("no new finalizers can be added if the object is being deleted, found new "
-                                            "finalizers []string{{{}}}",
-                                            fmt::join(added, ", ")));
-  // The real server looks twice, and says so twice.
-  causes.push_back(cause);
-  causes.push_back(std::move(cause));
+  causes.push_back(forbidden_field(
+      "metadata.finalizers", fmt::format("no new finalizers can be added if the object is being deleted, found new "
+                                         "finalizers []string{{{}}}",
+                                         fmt::join(added, ", "))));
 }
 
 void check_labels(const Json& metadata, std::vector<Cause>& causes) {
@@ -111,15 +105,16 @@ void check_labels(const Json& metadata, std::vector<Cause>& causes) {
 
 void check_owners(const Json& metadata, std::vector<Cause>& causes) {
   const Json* controller = nullptr;
-  for (const Json& owner : metadata["ownerReferences"].items()) {
-    std::string_view version = owner["apiVersion"].string_or("");
-    if (version.empty() || std::count(version.begin(), version.end(), '/') > 1)
-      causes.push_back(
-          invalid_value("metadata.ownerReferences.apiVersion", Json(version), "version must not be empty"));
-    for (std::string_view field : {"kind", "name", "uid"})
+  const Json::Array& owners = metadata["ownerReferences"].items();
+  for (size_t i = 0; i < owners.size(); ++i) {
+    const Json& owner = owners[i];
+    std::string at = fmt::format("metadata.ownerReferences[{}]", i);
+    for (std::string_view field : {"apiVersion", "kind", "name", "uid"})
       if (owner[field].string_or("").empty())
-        causes.push_back(
-            invalid_value(fmt::format("metadata.ownerReferences.{}", field), Json(""), "must not be empty"));
+        causes.push_back(required(fmt::format("{}.{}", at, field), "must not be empty"));
+    std::string_view version = owner["apiVersion"].string_or("");
+    if (std::count(version.begin(), version.end(), '/') > 1 || version.ends_with('/'))
+      causes.push_back(invalid_value(at + ".apiVersion", Json(version), "must be <group>/<version> or <version>"));
     if (!owner["controller"].bool_or(false)) continue;
     if (controller)
       causes.push_back(invalid_value(
@@ -173,7 +168,7 @@ std::vector<std::string> qualified_name_flaws(std::string_view name) {
   std::string_view part = name;
   if (std::count(name.begin(), name.end(), '/') > 1)
     return {
-        "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+        "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
         "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
         "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. "
         "'example.com/MyName')"};

@@ -112,9 +112,9 @@ std::vector<std::string> webhook_warnings(const Json& object) {
     const Json::Array& rules = hooks[i]["rules"].items();
     for (size_t j = 0; j < rules.size(); ++j)
       for (const std::string& resource : exempt_resources(rules[j]))
-        warnings.push_back(fmt::format(
-            "webhooks[{}].rules[{}]: {} is excluded from admission webhooks; this rule will have no effect", i, j,
-            resource));
+        warnings.push_back(
+            fmt::format("webhooks[{}].rules[{}]: {} is excluded from admission webhooks; this rule will have no effect",
+                        i, j, resource));
   }
   return warnings;
 }

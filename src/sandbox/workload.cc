@@ -9,6 +9,14 @@
 #include "sandbox/conditions.h"
 
 namespace fairlead::sandbox {
+namespace {
+
+bool has_ended(const Json& pod) {
+  std::string_view phase = pod["status"]["phase"].string_or("");
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+}  // namespace
 
 Place place_of(const Json& object) {
   return {std::string(object["metadata"]["namespace"].string_or("")),
@@ -70,10 +78,8 @@ Task<void> adopt(Actor& actor, ResourceId resource, Json owner) {
 bool is_ready(const Json& pod) { return condition_is_true(pod, "Ready"); }
 bool is_deleting(const Json& object) { return object["metadata"].contains("deletionTimestamp"); }
 
-bool is_active(const Json& pod) {
-  std::string_view phase = pod["status"]["phase"].string_or("");
-  return phase != "Succeeded" && phase != "Failed" && !is_deleting(pod);
-}
+bool is_active(const Json& pod) { return !has_ended(pod) && !is_deleting(pod); }
+bool is_terminating(const Json& pod) { return !has_ended(pod) && is_deleting(pod); }
 
 bool is_available(const Core& core, const Json& pod, int64_t min_ready_seconds, Duration& wait) {
   if (!is_ready(pod)) return false;

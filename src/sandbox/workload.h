@@ -26,6 +26,8 @@ Task<void> adopt(Actor& actor, ResourceId resource, Json owner);
 bool is_ready(const Json& pod);
 // Neither ended nor on its way out.
 bool is_active(const Json& pod);
+// It was told to go, and its containers may still run.
+bool is_terminating(const Json& pod);
 bool is_deleting(const Json& object);
 // Ready for minReadySeconds; else how long it still takes, if only time is missing.
 bool is_available(const Core& core, const Json& pod, int64_t min_ready_seconds, Duration& wait);

@@ -128,7 +128,9 @@ Task<Outcome<Written>> store_change(ApiServer& server, Call& call, const Target&
       if (made.error().reason != "AlreadyExists" || attempt >= 5) co_return refuse(made.error());
       continue;
     }
-    CO_TRY_ASSIGN(Json live, co_await in_version(server, kind, *found));
+    Outcome<Json> read = co_await in_version(server, kind, *found);
+    if (!read) co_return refuse(undecodable(*found, read.error()));
+    Json live = *std::move(read);
     if (!change.uid.empty() && change.uid != live["metadata"]["uid"].string_or(""))
       co_return refuse(conflict(
           kind.id(), target.place.name,

@@ -110,8 +110,8 @@ TEST(KeepTimes, LeavesAChangedObjectAlone) {
 }
 
 TEST(ManagerName, ComesFromTheUserAgent) {
-  EXPECT_EQ(manager_name("mine", "kubectl/v1.34"), "mine");
-  EXPECT_EQ(manager_name("", "kubectl/v1.34 (linux)"), "kubectl");
+  EXPECT_EQ(manager_name("mine", "kubectl/v1.37"), "mine");
+  EXPECT_EQ(manager_name("", "kubectl/v1.37 (linux)"), "kubectl");
   EXPECT_EQ(manager_name("", std::string(200, 'x')), std::string(128, 'x'));
 }
 

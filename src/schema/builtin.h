@@ -12,7 +12,7 @@
 
 namespace fairlead::schema {
 
-// The version of the server that the table was made from, "v1.34.4".
+// The version of the server that the table was made from, "v1.37.1".
 std::string_view builtin_version();
 
 // Null for a kind that is not built in. The core group is "".

@@ -106,6 +106,7 @@ apps.v1.StatefulSetSpec
   updateStrategy.rollingUpdate = {} when updateStrategy.type is unset
   updateStrategy.type = "RollingUpdate"
   updateStrategy.rollingUpdate.partition = 0 when updateStrategy.type is "RollingUpdate"
+  updateStrategy.rollingUpdate.maxUnavailable = 1 when updateStrategy.type is "RollingUpdate"
   persistentVolumeClaimRetentionPolicy = {}
   persistentVolumeClaimRetentionPolicy.whenDeleted = "Retain"
   persistentVolumeClaimRetentionPolicy.whenScaled = "Retain"
@@ -182,6 +183,7 @@ storage.v1.CSIDriverSpec
   volumeLifecycleModes = ["Persistent"]
   requiresRepublish = false
   seLinuxMount = false
+  preventPodSchedulingIfMissing = false
 scheduling.v1.PriorityClass
   preemptionPolicy = "PreemptLowerPriority"
 
@@ -206,6 +208,8 @@ admissionregistration.v1.NamedRuleWithOperations
 admissionregistration.v1.ServiceReference
   port = 443
 admissionregistration.v1.ValidatingAdmissionPolicySpec
+  failurePolicy = "Fail"
+admissionregistration.v1.MutatingAdmissionPolicySpec
   failurePolicy = "Fail"
 admissionregistration.v1.MatchResources
   matchPolicy = "Equivalent"

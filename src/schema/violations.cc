@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,9 +62,11 @@ Cause wrong_choice(const std::string& path, std::string_view what) {
   return {"FieldValueInvalid", "<nil>", fmt::format("Invalid value: \"\": {} {}", go_quoted(path), what)};
 }
 
+// Larger ones than a double can count to are not taken for whole.
 bool is_whole(const Json& number) {
+  constexpr double kMost = 9007199254740991;
   const double* value = number.if_double();
-  return !value || std::trunc(*value) == *value;
+  return !value || (std::trunc(*value) == *value && std::abs(*value) <= kMost);
 }
 
 double number_of(const Json& value) {
@@ -201,9 +204,31 @@ class Validator {
     return {{wrong_type(path, format, text)}, 0};
   }
 
+  // Whether a number can be held by the type and format that the schema names. `what` is the number's part in it.
+  static void check_range(const Json& schema, const std::string& path, std::string_view what, const Json& value,
+                          Findings& out) {
+    std::string_view type = schema["type"].string_or(""), format = schema["format"].string_or("");
+    double number = number_of(value);
+    bool whole = std::trunc(number) == number;
+    bool fits = true;
+    if (type == "integer") {
+      if (format != "int32" && format != "int64") format = "";
+      if (format == "int32") fits = whole && number >= INT32_MIN && number <= INT32_MAX;
+      else fits = value.if_int64() || (whole && std::abs(number) < 9223372036854775808.0);
+    } else if (type == "number" && format == "float") {
+      fits = std::abs(number) <= double(std::numeric_limits<float>::max());
+    }
+    if (fits) return;
+    std::string form = format.empty() ? "(default format)" : fmt::format("with format {}", format);
+    out.add({"FieldValueInvalid", "<nil>",
+             fmt::format("Invalid value: \"\": {} value must be of type {} {} in {}", what, type, form, path)});
+  }
+
   static Findings check_number(const Json& schema, const std::string& path, const Json& value) {
     Findings out;
     double number = number_of(value);
+    check_range(schema, path, "Checked", value, out);
+    if (schema["multipleOf"].is_number()) check_range(schema, path, "MultipleOf", schema["multipleOf"], out);
     if (schema["multipleOf"].is_number()) {
       double factor = number_of(schema["multipleOf"]);
       double times = factor < 1 ? 1 / factor * number : number / factor;
@@ -212,6 +237,7 @@ class Validator {
     }
     auto limit = [&](std::string_view name, std::string_view exclusive, bool upper) {
       if (!schema[name].is_number()) return;
+      check_range(schema, path, upper ? "Maximum boundary" : "Minimum boundary", schema[name], out);
       double bound = number_of(schema[name]);
       bool strict = flag(schema, exclusive);
       bool inside = upper ? (strict ? number < bound : number <= bound) : (strict ? number > bound : number >= bound);

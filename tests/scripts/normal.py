@@ -14,6 +14,7 @@ PATTERNS = [
     (re.compile(r"(?<=, current: )\d+"), "<version>"),
     (re.compile(r"(?<=ResourceVersion in the precondition \()\d+"), "<version>"),
     (re.compile(r"(?<=ResourceVersion in record \()\d+"), "<version>"),
+    (re.compile(r"(?<=object not decodable revision=)\d+"), "<version>"),
 ]
 VERSION_FIELDS = {"resourceVersion", "continue"}
 PORT_FIELDS = {"nodePort", "healthCheckNodePort"}
