@@ -44,12 +44,6 @@ std::string applyset_id(std::string_view name, std::string_view ns, std::string_
   return fmt::format("applyset-{}-v1", to_base64url(sha256(fmt::format("{}.{}.{}.{}", name, ns, kind, group))));
 }
 
-Ownership ownership(const Json& object, std::string_view label_value) {
-  std::string_view value = object["metadata"]["labels"][kPartOfLabel].string_or("");
-  if (value.empty()) return Ownership::nobody;
-  return value == label_value ? Ownership::ours : Ownership::another;
-}
-
 GroupKind GroupKind::parse(std::string_view text) {
   size_t dot = text.find('.');
   if (dot == std::string_view::npos) return {"", std::string(text)};

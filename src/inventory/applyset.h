@@ -23,13 +23,6 @@ inline constexpr std::string_view kPartOfLabel = "applyset.kubernetes.io/part-of
 // The value of both labels: "applyset-…-v1", of the hash of what names the parent.
 std::string applyset_id(std::string_view name, std::string_view ns, std::string_view kind, std::string_view group);
 
-enum class Ownership {
-  nobody,   // part of no bundle
-  ours,     // has our label
-  another,  // part of another bundle, or of an ApplySet of another tool
-};
-Ownership ownership(const Json& object, std::string_view label_value);
-
 struct GroupKind {
   std::string group;  // empty for the core group
   std::string kind;

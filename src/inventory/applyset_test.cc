@@ -36,17 +36,6 @@ TEST(Coverage, ReadsWhateverIsThere) {
   EXPECT_EQ(odd, (Coverage{.kinds = {{"example.com", "Widget"}}, .namespaces = {"a", "b", "home"}}));
 }
 
-TEST(Ownership, IsTheLabel) {
-  auto labelled = [](std::string_view value) {
-    Json object;
-    object.make("metadata").make("labels").make(kPartOfLabel) = value;
-    return object;
-  };
-  EXPECT_EQ(ownership(Json::Object{}, "us"), Ownership::nobody);
-  EXPECT_EQ(ownership(labelled("us"), "us"), Ownership::ours);
-  EXPECT_EQ(ownership(labelled("them"), "us"), Ownership::another);
-}
-
 TEST(Claim, IsReadAsItWasWritten) {
   Claim claim{.holder = "ann@laptop, process 7",
               .since = "2030-01-01T00:00:00.000000Z",

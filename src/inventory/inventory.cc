@@ -11,6 +11,7 @@ using kube::FaultKind;
 using kube::Outcome;
 
 constexpr std::string_view kClaimAnnotation = "fairlead.dev/claim";
+constexpr std::string_view kManagersAnnotation = "fairlead.dev/field-managers";
 constexpr std::string_view kTool = "fairlead";
 constexpr size_t kMaxName = 53;
 // A swap that fails is tried again this often, with growing pauses.
@@ -24,6 +25,16 @@ bool is_label(std::string_view name, size_t max) {
   auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
   return !name.empty() && name.size() <= max && std::ranges::all_of(name, fits) && name.front() != '-' &&
          name.back() != '-';
+}
+
+// A JSON list of names.
+std::set<std::string, std::less<>> read_managers(const Json& annotations) {
+  std::set<std::string, std::less<>> managers;
+  Result<Json> list = Json::parse(annotations[kManagersAnnotation].string_or("[]"), {.bytes = 65536, .depth = 2});
+  if (!list) return managers;
+  for (const Json& one : list->items())
+    if (!one.string_or("").empty()) managers.emplace(one.string_or(""));
+  return managers;
 }
 
 // "fairlead" of "fairlead/v0.1.0"
@@ -59,8 +70,8 @@ Inventory::Inventory(kube::Client& client, kube::Discovery& discovery, Options o
     : client_(client),
       discovery_(discovery),
       options_(std::move(options)),
-      parent_{"", "ConfigMap", options_.ns, fmt::format("{}-{}", kTool, options_.name)},
-      id_(applyset_id(parent_.name, parent_.ns, parent_.kind, parent_.group)) {}
+      parent_{"", "ConfigMap", options_.ns, bundle().record()},
+      id_(bundle().label_value()) {}
 
 Inventory::~Inventory() = default;
 
@@ -73,7 +84,16 @@ Task<Outcome<std::unique_ptr<Inventory>>> Inventory::open(kube::Client& client, 
   co_return inventory;
 }
 
-std::string Inventory::field_manager() const { return fmt::format("{}/{}/{}", kTool, options_.ns, options_.name); }
+std::string Inventory::field_manager() const {
+  return options_.field_manager.empty() ? bundle().field_manager() : options_.field_manager;
+}
+
+Identity Inventory::identity() const {
+  Identity identity{.label_value = id_, .managers = managers_};
+  identity.managers.insert(bundle().field_manager());
+  identity.managers.insert(field_manager());
+  return identity;
+}
 
 std::string Inventory::text() const { return fmt::format("bundle {} in namespace {}", options_.name, options_.ns); }
 
@@ -118,8 +138,10 @@ Outcome<void> Inventory::take_in(std::optional<Json> parent) {
                       .because(fmt::format("{} is there already, and is not the record of that bundle", parent_.text()))
                       .next(fmt::format("kubectl -n {} get configmap {} -o yaml", parent_.ns, parent_.name))));
     coverage_ = Coverage::read(metadata["annotations"], parent_.ns);
+    managers_ = read_managers(metadata["annotations"]);
   } else {
     coverage_ = {};
+    managers_.clear();
   }
   stored_ = std::move(parent);
   read_at_ = client_.loop().now();
@@ -136,6 +158,10 @@ Json Inventory::parent_with(const Coverage& coverage, const std::optional<Claim>
   Json& annotations = metadata.make("annotations");
   annotations.make(kToolingAnnotation) = fmt::format("{}/v{}", kTool, FAIRLEAD_VERSION);
   coverage.write(annotations, parent_.ns);
+  Identity known = identity();
+  known.managers.erase(bundle().field_manager());
+  if (!known.managers.empty())
+    annotations.make(kManagersAnnotation) = Json(Json::Array(known.managers.begin(), known.managers.end())).dump();
   if (claim) annotations.make(kClaimAnnotation) = claim->dump();
   else annotations.if_object()->erase(kClaimAnnotation);
   if (Json::Object* members = metadata.if_object()) members->erase("managedFields");

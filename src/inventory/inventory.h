@@ -9,6 +9,8 @@
 // extending what it covers is one compare-and-swap of one object, and a run costs three requests here besides its LISTs
 // (read, claim, settle), needs no permission but for that ConfigMap, and no second object can disagree with it.
 //
+// What a LIST by that label finds is a member only if the bundle applied it and no controller owns it (membership.h).
+//
 // This room never writes or deletes members.
 //
 //   open → claim → (keep, beside the work) → members, the work → cancel keep, join it → settle or release
@@ -28,6 +30,7 @@
 #include "base/task.h"
 #include "inventory/applyset.h"
 #include "inventory/claim.h"
+#include "inventory/membership.h"
 #include "kube/client.h"
 #include "kube/discovery.h"
 #include "object/key.h"
@@ -41,7 +44,7 @@ struct Wanted {
   std::string version;
 };
 
-// An object in the cluster that has the bundle's label.
+// An object in the cluster that belongs to the bundle.
 struct Member {
   object::Key key;
   std::string version;
@@ -59,17 +62,30 @@ struct Unlisted {
   Error why;
 };
 
+// An object that a LIST returned and that does not belong to the bundle.
+struct Stranger {
+  object::Key key;
+  Membership why = Membership::unlabelled;
+};
+
 struct Members {
   // By kind, namespace and name.
   std::vector<Member> found;
   std::vector<Unlisted> unlisted;
+  // By kind, namespace and name. None of them is ever removed.
+  std::vector<Stranger> strangers;
 };
+
+// What people should know about `strangers`, one sentence per kind and reason. What controllers own is not worth one.
+std::vector<std::string> texts_of(const std::vector<Stranger>& strangers);
 
 struct Options {
   // Of the bundle: lower-case letters, digits and dashes, at most 53.
   std::string name;
   // Its home: where the parent is.
   std::string ns = "default";
+  // The field manager of this run; empty: the bundle's own.
+  std::string field_manager;
   // Who we are, for others to read: "ann@laptop, process 4711".
   std::string holder;
   // How long others wait for a sign of life before they take over. We give one three times as often.
@@ -100,9 +116,11 @@ class Inventory {
 
   // The value of kPartOfLabel on every member. Known before anything is written.
   const std::string& label_value() const { return id_; }
-  // "fairlead/default/shop": a name for server-side apply. With one a bundle, an object of another bundle is a conflict
-  // that the API server itself finds and names, without a request of ours.
+  // The field manager under which this run applies objects, "fairlead/default/shop" unless the options name another.
+  // With one per bundle, the API server itself refuses to change an object of another bundle.
   std::string field_manager() const;
+  // Tells members from objects of others.
+  Identity identity() const;
   const std::string& name() const { return options_.name; }
   const std::string& home() const { return options_.ns; }
   const object::Key& parent() const { return parent_; }
@@ -129,7 +147,8 @@ class Inventory {
   // and so nobody can take the bundle: the claim holds for as long as it can be read.
   Task<Result<void>> keep();
 
-  // Everything that has the label: one LIST a kind, over all namespaces where that is allowed, else one a namespace. A
+  // Everything that belongs to the bundle: one LIST a kind, over all namespaces where that is allowed, else one a
+  // namespace. A
   // kind that the cluster no longer serves has no members. Needs no claim. Fails where nothing at all can be told.
   Task<kube::Outcome<Members>> members(bool whole_objects);
 
@@ -142,6 +161,7 @@ class Inventory {
  private:
   Inventory(kube::Client& client, kube::Discovery& discovery, Options options);
 
+  BundleName bundle() const { return {.name = options_.name, .home = options_.ns}; }
   Task<kube::Outcome<void>> read();
   kube::Outcome<void> take_in(std::optional<Json> parent);
   Json parent_with(const Coverage& coverage, const std::optional<Claim>& claim) const;
@@ -174,6 +194,8 @@ class Inventory {
   std::optional<Json> stored_;
   TimePoint read_at_{};
   Coverage coverage_;
+  // The field managers, besides the bundle's own, under which runs have applied objects.
+  std::set<std::string, std::less<>> managers_;
   // Our own claim, while we hold the bundle, and when its last renewal was sent.
   std::optional<Claim> own_;
   TimePoint renewed_at_{};

@@ -59,7 +59,7 @@ class InventoryTest : public testing::Test {
     if (!label.empty()) object.make("metadata").make("labels").make(kPartOfLabel) = label;
     auto resource = loop_.run(discovery_.find("", std::string(api_version), std::string(kind)));
     ASSERT_TRUE(resource && *resource);
-    EXPECT_EQ(said(loop_.run(client_.create(**resource, ns, object))), "");
+    EXPECT_EQ(said(loop_.run(client_.apply(**resource, ns, name, object, {{.field_manager = manager_}}))), "");
   }
 
   // A webhook that fails closed, sees ConfigMaps, and has nobody who answers.
@@ -119,6 +119,24 @@ class InventoryTest : public testing::Test {
   sandbox::Sandbox sandbox_;
   kube::Client client_{loop_, sandbox_.api_server(), nullptr, {}};
   kube::Discovery discovery_{client_};
+  // Who puts objects there.
+  std::string manager_ = "fairlead/default/shop";
+};
+
+// A server that takes no notice of label selectors, as some aggregated API servers do.
+class IgnoresSelectors : public http::Transport {
+ public:
+  explicit IgnoresSelectors(http::Transport& to) : to_(to) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    if (size_t at = request.target.find("labelSelector="); at != std::string::npos) {
+      size_t end = request.target.find('&', at);
+      request.target.erase(at, end == std::string::npos ? end : end + 1 - at);
+    }
+    return to_.open(std::move(request));
+  }
+
+ private:
+  http::Transport& to_;
 };
 
 std::vector<Wanted> config_maps_in(std::string ns) { return {{{"", "ConfigMap", std::move(ns), "x"}, "v1"}}; }
@@ -351,6 +369,49 @@ TEST_F(InventoryTest, FindsWhatEarlierRunsPutAnywhere) {
   EXPECT_EQ(said(loop_.run(ben->settle({{"", "ConfigMap", "b", "new"}}))), "");
   EXPECT_EQ(annotation(kNamespacesAnnotation), "b");
   EXPECT_EQ(annotation("fairlead.dev/claim"), "none");
+}
+
+TEST_F(InventoryTest, ACopiedLabelMakesNoMember) {
+  std::unique_ptr<Inventory> ann = claimed("ann", config_maps_in("a"));
+  make("v1", "ConfigMap", "a", "ours", ann->label_value());
+  manager_ = "somebody";
+  for (std::string_view name : {"copy-1", "copy-2", "copy-3", "copy-4"})
+    make("v1", "ConfigMap", "a", name, ann->label_value());
+  Outcome<Members> members = loop_.run(ann->members(false));
+  EXPECT_EQ(names(members), std::vector<std::string>{"ConfigMap a/ours"});
+  EXPECT_EQ(texts_of(members->strangers),
+            std::vector<std::string>{"ConfigMap a/copy-1, ConfigMap a/copy-2, ConfigMap a/copy-3 and 1 more are left "
+                                     "alone: they have the bundle's label, but the bundle did not apply them"});
+}
+
+TEST_F(InventoryTest, WhatAListReturnsWithoutTheLabelIsNoMember) {
+  std::unique_ptr<Inventory> ann = claimed("ann", config_maps_in("a"));
+  make("v1", "ConfigMap", "a", "ours", ann->label_value());
+  make("v1", "ConfigMap", "b", "theirs", "");
+  IgnoresSelectors server(sandbox_.api_server());
+  kube::Client client(loop_, server, nullptr, {});
+  kube::Discovery discovery(client);
+  auto opened = loop_.run(Inventory::open(client, discovery, named("ben")));
+  Outcome<Members> members = loop_.run((*opened)->members(false));
+  EXPECT_EQ(names(members), std::vector<std::string>{"ConfigMap a/ours"});
+  // The other one is the record itself.
+  EXPECT_EQ(texts_of(members->strangers),
+            std::vector<std::string>{"ConfigMap b/theirs, ConfigMap default/fairlead-shop are left alone: the API "
+                                     "server returned them without the bundle's label: it ignores label selectors for "
+                                     "kind ConfigMap"});
+}
+
+TEST_F(InventoryTest, AFieldManagerOfTheUsersIsRemembered) {
+  Options options = named("ann");
+  options.field_manager = "ci";
+  std::unique_ptr<Inventory> ann = *loop_.run(Inventory::open(client_, discovery_, options));
+  EXPECT_EQ(ann->field_manager(), "ci");
+  EXPECT_EQ(said(loop_.run(ann->claim(config_maps_in("a")))), "");
+  manager_ = "ci";
+  make("v1", "ConfigMap", "a", "x", ann->label_value());
+  EXPECT_EQ(said(loop_.run(ann->release())), "");
+  EXPECT_EQ(annotation("fairlead.dev/field-managers"), R"(["ci"])");
+  EXPECT_EQ(names(loop_.run(open("ben")->members(false))), std::vector<std::string>{"ConfigMap a/x"});
 }
 
 TEST_F(InventoryTest, ListsByNamespaceWhereItMustNotListAll) {

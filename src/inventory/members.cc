@@ -13,15 +13,21 @@ using kube::Outcome;
 struct Inventory::Listing {
   Scope& scope;
   bool whole_objects;
+  Identity identity;
   Members members;
   // No answer at all, a server in trouble, or cancelled: nothing can be told.
   std::optional<Failure> failure;
 
   void add(const object::Resource& resource, Json object) {
     const Json& metadata = object["metadata"];
+    object::Key key{resource.group, resource.kind, std::string(metadata["namespace"].string_or("")),
+                    std::string(metadata["name"].string_or(""))};
+    if (Membership why = membership(object, identity); why != Membership::member) {
+      members.strangers.push_back({std::move(key), why});
+      return;
+    }
     Member member;
-    member.key = {resource.group, resource.kind, std::string(metadata["namespace"].string_or("")),
-                  std::string(metadata["name"].string_or(""))};
+    member.key = std::move(key);
     member.version = resource.version;
     member.uid = metadata["uid"].string_or("");
     member.resource_version = metadata["resourceVersion"].string_or("");
@@ -88,14 +94,45 @@ Task<Outcome<Members>> Inventory::members(bool whole_objects) {
   Outcome<const kube::Discovered*> known = co_await discovery_.all();
   if (!known) co_return std::unexpected(known.error());
   Scope scope(client_.loop(), co_await current_cancel());
-  Listing listing{.scope = scope, .whole_objects = whole_objects, .members = {}, .failure = std::nullopt};
+  Listing listing{
+      .scope = scope, .whole_objects = whole_objects, .identity = identity(), .members = {}, .failure = std::nullopt};
   for (const GroupKind& kind : coverage_.kinds) scope.spawn(list_kind(kind, listing));
   co_await scope.join();
   if (listing.failure) co_return std::unexpected(std::move(*listing.failure));
   std::ranges::sort(listing.members.found, {}, &Member::key);
+  std::ranges::sort(listing.members.strangers, {}, &Stranger::key);
   unlisted_.clear();
   for (const Unlisted& one : listing.members.unlisted) unlisted_.insert(one.kind);
   co_return std::move(listing.members);
+}
+
+std::vector<std::string> texts_of(const std::vector<Stranger>& strangers) {
+  constexpr size_t kNamed = 3;
+  struct Group {
+    size_t count = 0;
+    std::string named;
+  };
+  std::map<std::pair<Membership, GroupKind>, Group> groups;
+  for (const Stranger& stranger : strangers) {
+    if (stranger.why == Membership::controlled) continue;
+    Group& group = groups[{stranger.why, {stranger.key.group, stranger.key.kind}}];
+    if (++group.count <= kNamed) group.named += (group.named.empty() ? "" : ", ") + stranger.key.text();
+  }
+  std::vector<std::string> texts;
+  for (const auto& [of, group] : groups) {
+    std::string more = group.count > kNamed ? fmt::format(" and {} more", group.count - kNamed) : "";
+    bool one = group.count == 1;
+    std::string why = of.first == Membership::unlabelled
+                          ? fmt::format(
+                                "the API server returned {} without the bundle's label: it ignores label "
+                                "selectors for kind {}",
+                                one ? "it" : "them", of.second.text())
+                          : fmt::format("{} the bundle's label, but the bundle did not apply {}",
+                                        one ? "it has" : "they have", one ? "it" : "them");
+    texts.push_back(
+        kube::plain_text(fmt::format("{}{} {} left alone: {}", group.named, more, one ? "is" : "are", why), 1000));
+  }
+  return texts;
 }
 
 Task<std::string> describe_owner(kube::Client& client, std::string label_value) {

@@ -26,7 +26,8 @@ const Json* Watched::find(const std::string& ns, const std::string& name) const 
 }
 
 void Watched::take(Json object) {
-  if (Json::Object* metadata = object.make("metadata").if_object()) metadata->erase("managedFields");
+  if (Json::Object* metadata = object.make("metadata").if_object(); metadata && !managed_fields_)
+    metadata->erase("managedFields");
   Json& kept = objects_[place_of(object)];
   kept = std::move(object);
   changed_(kept, false);

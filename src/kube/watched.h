@@ -1,8 +1,8 @@
 // The objects of a kind, kept up to date: a watch with a memory.
 //
 // Where watching is forbidden it lists instead, every second while something changes and up to every ten seconds while
-// nothing does. managedFields are left out. run() ends when it is cancelled, or on a failure that will not pass (no
-// permission to list either, no such kind), which trouble() then tells.
+// nothing does. managedFields are left out unless they are asked for. run() ends when it is cancelled, or on a failure
+// that will not pass (no permission to list either, no such kind), which trouble() then tells.
 #pragma once
 
 #include <functional>
@@ -27,6 +27,9 @@ class Watched {
   Watched(Client& client, object::Resource resource, WatchOptions options, Changed changed)
       : client_(client), resource_(std::move(resource)), options_(std::move(options)), changed_(std::move(changed)) {}
 
+  // To be called before run(): keeps managedFields.
+  void keep_managed_fields() { managed_fields_ = true; }
+
   Task<void> run();
 
   // All that is there has been seen.
@@ -50,6 +53,7 @@ class Watched {
   object::Resource resource_;
   WatchOptions options_;
   Changed changed_;
+  bool managed_fields_ = false;
   std::map<Place, Json> objects_;
   bool synced_ = false;
   std::optional<Error> trouble_;

@@ -161,7 +161,7 @@ class Engine {
     const Record& record = run_.records[i];
     if (tracker_.trouble(i) || !tracker_.is_known(i)) return true;
     return !record.last.is_null() && !record.implied &&
-           refusal_of(run_.key(i), record.last, run_.options.part_of, run_.options.force);
+           refusal_of(run_.key(i), record.last, run_.options.bundle, run_.options.force);
   }
 
   // Contents of a namespace that a controller has to clean up go before what may be that controller, if it goes itself.
@@ -232,7 +232,7 @@ class Engine {
         run_.plan->gone(i);
       } else if (record.implied) {
         continue;
-      } else if (auto refusal = refusal_of(key, record.last, run_.options.part_of, run_.options.force)) {
+      } else if (auto refusal = refusal_of(key, record.last, run_.options.bundle, run_.options.force)) {
         run_.refuse(i, *std::move(refusal));
       }
     }

@@ -25,9 +25,10 @@ void count(Loss& loss, const object::Key& key, const Json& object) {
 }
 
 // What every namespace has, or goes with its owner, is no loss.
-bool is_incidental(const object::Key& key, const Json& object, std::string_view part_of) {
+bool is_incidental(const object::Key& key, const Json& object, const std::optional<inventory::Identity>& bundle) {
   // The inventory of the bundle itself.
-  if (!part_of.empty() && object["metadata"]["labels"][inventory::kIdLabel].string_or("") == part_of) return true;
+  std::string_view record_of = object["metadata"]["labels"][inventory::kIdLabel].string_or("");
+  if (bundle && record_of == bundle->label_value) return true;
   if (key.kind == "ConfigMap" && key.name == "kube-root-ca.crt") return true;
   return !object["metadata"]["ownerReferences"].items().empty();
 }
@@ -45,7 +46,7 @@ struct Contents {
                     .ns = std::string(metadata["namespace"].string_or("")),
                     .name = std::string(metadata["name"].string_or(""))};
     auto found = by_namespace.find(key.ns);
-    if (found == by_namespace.end() || run.find(key) || is_incidental(key, object, run.options.part_of)) return;
+    if (found == by_namespace.end() || run.find(key) || is_incidental(key, object, run.options.bundle)) return;
     count(found->second, key, object);
     if (has_foreign_finalizer(object))
       found->second.carrying.push_back({.key = std::move(key),

@@ -27,7 +27,9 @@ class Members {
       if (inventory_.claimed()) (void)co_await inventory_.release();
       co_return failed_with({members.error().error()});
     }
-    options.part_of = inventory_.label_value();
+    for (std::string& text : inventory::texts_of(members->strangers))
+      journal_.add({.what = What::warning, .state = "not ours", .text = std::move(text)});
+    options.bundle = inventory_.identity();
     Ending ending = co_await under_claim(targets_of(*members), std::move(options), stop);
     add_unlisted(*members, ending);
     bool home_is_gone = std::ranges::any_of(ending.objects, [&](const ObjectEnding& object) {

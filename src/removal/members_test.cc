@@ -25,11 +25,21 @@ class MembersTest : public RemovalTest {
          {.key = {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "guard"}, .version = "v1"}})));
     ASSERT_TRUE(loop_.run((*opened)->release()));
     label_ = fmt::format("labels: {{applyset.kubernetes.io/part-of: {}}}", (*opened)->label_value());
-    put(config_map("a", label_, "team"));
+    put_as_shop(config_map("a", label_, "team"));
+  }
+  // As a run of the bundle applies it.
+  void put_as_shop(const std::string& yaml) {
+    manifest::Bundle bundle = bundle_of(yaml);
+    for (const object::Object& object : bundle.objects) {
+      auto resource = loop_.run(discovery_.find(object.group(), object.version(), object.kind()));
+      ASSERT_TRUE(resource && *resource);
+      ASSERT_TRUE(loop_.run(admin_.apply(**resource, object.ns(), object.name(), object.value(),
+                                         {{.field_manager = "fairlead/team/shop"}})));
+    }
   }
   // Nobody answers it, and it sees every ConfigMap.
   void have_broken_guard(std::string_view metadata) {
-    put(fmt::format(
+    put_as_shop(fmt::format(
         "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n"
         "metadata: {{name: guard{}{}}}\n"
         "webhooks:\n"
@@ -60,6 +70,17 @@ TEST_F(MembersTest, ABundleWithANameGoesWithItsInventory) {
   EXPECT_EQ(reports(remove_shop()),
             "error: there is no bundle shop in namespace team\n"
             "  next      kubectl get configmaps -A -l applyset.kubernetes.io/id, which lists the bundles\n");
+}
+
+TEST_F(MembersTest, OnlyWhatTheBundleAppliedGoes) {
+  have_shop();
+  put(config_map("copy", label_, "team"));
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap team/a gone\n");
+  EXPECT_FALSE(get("/api/v1/namespaces/team/configmaps/copy").is_null());
+  EXPECT_THAT(events(), HasSubstr("ConfigMap team/copy is left alone: it has the bundle's label, but the bundle did "
+                                  "not apply it"));
 }
 
 TEST_F(MembersTest, ABrokenWebhookOfItsOwnDoesNotKeepABundleIn) {

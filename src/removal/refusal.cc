@@ -18,7 +18,8 @@ bool is_protected(const Json& object) {
   return object["metadata"]["annotations"]["fairlead.dev/delete"].string_or("") == "protected";
 }
 
-std::optional<Error> refusal_of(const object::Key& key, const Json& live, std::string_view part_of, bool force) {
+std::optional<Error> refusal_of(const object::Key& key, const Json& live,
+                                const std::optional<inventory::Identity>& bundle, bool force) {
   Error error(ErrorKind::denied, fmt::format("{} is not removed", key.text()));
   if (is_protected(live))
     return std::move(error)
@@ -28,12 +29,11 @@ std::optional<Error> refusal_of(const object::Key& key, const Json& live, std::s
   if (key.group.empty() && key.kind == "Namespace" &&
       std::ranges::find(kSystemNamespaces, key.name) != kSystemNamespaces.end())
     return std::move(error).because("it is a namespace of Kubernetes itself");
-  inventory::Ownership ownership = inventory::ownership(live, part_of);
-  if (ownership == inventory::Ownership::ours && !part_of.empty()) return std::nullopt;
-  if (ownership == inventory::Ownership::another && !force)
+  if (bundle && inventory::membership(live, *bundle) == inventory::Membership::member) return std::nullopt;
+  if (bundle) return std::move(error).because("it does not belong to the bundle any more");
+  if (std::string_view label = inventory::part_of(live); !label.empty() && !force)
     return std::move(error)
-        .because(fmt::format("it is part of another bundle ({}={})", inventory::kPartOfLabel,
-                             live["metadata"]["labels"][inventory::kPartOfLabel].string_or("")))
+        .because(fmt::format("it is part of another bundle ({}={})", inventory::kPartOfLabel, label))
         .next("fairlead delete --name BUNDLE to remove that bundle, or --force to remove the object all the same");
   if (key.ns == "kube-system" && !force)
     return std::move(error).because("it is in kube-system").next("fairlead delete … --force, if it really is to go");

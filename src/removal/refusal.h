@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "inventory/membership.h"
 #include "object/key.h"
 
 namespace fairlead::removal {
@@ -13,7 +14,9 @@ namespace fairlead::removal {
 // Has the annotation fairlead.dev/delete: protected.
 bool is_protected(const Json& object);
 
-// `part_of`: the label of the bundle that is being removed, or empty. `force`: what belongs to others goes as well.
-std::optional<Error> refusal_of(const object::Key& key, const Json& live, std::string_view part_of, bool force);
+// Why that target stays; nothing if it may be removed. `bundle`: what is removed are the members of that bundle.
+// Without one, objects that belong to a bundle and objects in kube-system stay unless `force` is set.
+std::optional<Error> refusal_of(const object::Key& key, const Json& live,
+                                const std::optional<inventory::Identity>& bundle, bool force);
 
 }  // namespace fairlead::removal

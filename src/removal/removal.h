@@ -16,6 +16,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "inventory/membership.h"
 #include "journal/journal.h"
 #include "kube/client.h"
 #include "kube/discovery.h"
@@ -49,8 +50,8 @@ struct Options {
   bool force_finalizers = false;
   // A cluster that cannot be reached is gone, and everything in it.
   bool cluster_gone = false;
-  // The part-of label of the bundle that this is; what has it is not another's.
-  std::string part_of;
+  // The bundle whose members the targets are. A target that is not, or no longer, a member stays.
+  std::optional<inventory::Identity> bundle;
   // Asked before anything is done that cannot be undone, with everything there is to know in the text. Without it the
   // answer is yes.
   std::function<Task<bool>(std::string text)> ask;
@@ -119,7 +120,7 @@ Task<Ending> take_out_manifests(kube::Client& client, kube::Discovery& discovery
 // "KIND/NAME", as kubectl takes them.
 Task<Ending> take_out_named(kube::Client& client, kube::Discovery& discovery, std::vector<std::string> names,
                             Options options, journal::Journal& journal, CancelSource* stop);
-// All that has the label of the bundle of that name, whose home is the default namespace; and then its inventory.
+// All that belongs to the bundle of that name, whose home is the default namespace; and then its inventory.
 Task<Ending> take_out_bundle(kube::Client& client, kube::Discovery& discovery, std::string name, Options options,
                              journal::Journal& journal, CancelSource* stop);
 

@@ -36,6 +36,8 @@ void Tracker::add(const object::Resource& resource, const std::string& ns, const
   Source* it = source.get();
   source->watched = std::make_unique<kube::Watched>(
       run_.client, resource, options, [this, it](const Json& object, bool gone) { changed(*it, object, gone); });
+  // They tell whom an object belongs to.
+  source->watched->keep_managed_fields();
   sources_.push_back(std::move(source));
 }
 

@@ -77,7 +77,7 @@ class Engine {
     run_.field_manager = run_.options.field_manager;
     if (!prepared_.inventory) return;
     run_.part_of = prepared_.inventory->label_value();
-    if (run_.field_manager == "fairlead") run_.field_manager = prepared_.inventory->field_manager();
+    run_.field_manager = prepared_.inventory->field_manager();
     inventory::Types types;
     for (const Json& definition : run_.cluster.definitions) types.learn(definition);
     for (uint32_t node = 0; node < run_.bundle.objects.size(); ++node) {

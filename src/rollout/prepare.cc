@@ -44,6 +44,7 @@ Task<manifest::Errors> open_inventory(kube::Client& client, kube::Discovery& dis
   inventory::Options wanted{
       .name = options.name,
       .ns = options.default_namespace,
+      .field_manager = options.field_manager == kFieldManager ? "" : options.field_manager,
       .holder = options.holder,
       .known_dead = options.known_dead,
       .waiting =
@@ -69,6 +70,7 @@ Task<manifest::Errors> open_inventory(kube::Client& client, kube::Discovery& dis
   auto members = co_await ask_patiently(client.loop(), [&] { return prepared.inventory->members(true); });
   if (!members) co_return manifest::Errors{members.error().error()};
   prepared.members = std::move(members->found);
+  prepared.strangers = std::move(members->strangers);
   for (const inventory::Unlisted& one : members->unlisted)
     journal.add({.what = What::warning,
                  .text = fmt::format("{} of the bundle cannot be listed: {}", one.kind.text(), one.why.message())});

@@ -22,6 +22,8 @@ struct Prepared {
   // Without a name: nothing, and no members.
   std::unique_ptr<inventory::Inventory> inventory;
   std::vector<inventory::Member> members;
+  // What looks like a member and is none.
+  std::vector<inventory::Stranger> strangers;
   std::unordered_map<object::Key, const Json*> live;
 };
 

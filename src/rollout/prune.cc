@@ -53,6 +53,10 @@ Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Jo
                    const Prepared& prepared, const Options& options, CancelSource* stop) {
   std::unordered_set<object::Key> wanted;
   for (const object::Object& object : prepared.bundle.objects) wanted.insert(object.key());
+  std::vector<inventory::Stranger> strangers = prepared.strangers;
+  std::erase_if(strangers, [&](const inventory::Stranger& stranger) { return wanted.contains(stranger.key); });
+  for (std::string& text : inventory::texts_of(strangers))
+    journal.add({.what = journal::What::warning, .state = "not ours", .text = std::move(text)});
   Dependents dependents(prepared.bundle);
   std::vector<removal::Target> targets;
   for (const inventory::Member& member : prepared.members) {
@@ -72,7 +76,7 @@ Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Jo
   removal::Options how;
   how.dry_run = options.dry_run ? removal::DryRun::client : removal::DryRun::none;
   how.wait = options.wait;
-  how.part_of = prepared.inventory->label_value();
+  how.bundle = prepared.inventory->identity();
   removal::Ending ending =
       co_await removal::take_out(client, discovery, std::move(targets), std::move(how), journal, stop);
   Pruned pruned;

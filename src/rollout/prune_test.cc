@@ -49,6 +49,24 @@ TEST_F(RolloutTest, WhatObjectsOfTheBundleAreInIsNotPruned) {
       << events();
 }
 
+// The labels of a Service are copied to its EndpointSlices and Endpoints.
+TEST_F(RolloutTest, WhatControllersLabelledIsNotPruned) {
+  constexpr std::string_view kService =
+      "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"
+      "spec: {selector: {app: web}, ports: [{port: 80}]}\n---\n";
+  constexpr std::string_view kSlice =
+      "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: outside}\n"
+      "addressType: IPv4\nendpoints: []\nports: []\n---\n";
+  EXPECT_EQ(apply(fmt::format("{}{}", kService, kSlice), pruning()).how, Ending::How::done) << events();
+  (void)loop_.run(sleep_for(loop_, std::chrono::seconds(30)));
+  size_t slices = get("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices")["items"].items().size();
+  ASSERT_GE(slices, 2U);
+  EXPECT_EQ(states(apply(kService, pruning())),
+            "Service default/web unchanged\nEndpointSlice default/outside removed\n")
+      << events();
+  EXPECT_EQ(get("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices")["items"].items().size(), slices - 1);
+}
+
 TEST_F(RolloutTest, TheHomeThatWasMadeForABundleIsNotPruned) {
   Options options = pruning();
   options.default_namespace = "shop";

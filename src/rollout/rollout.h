@@ -29,6 +29,9 @@ enum class IgnorePolicy {
   warn,
 };
 
+// The field manager of runs without a name.
+inline constexpr std::string_view kFieldManager = "fairlead";
+
 struct Options {
   // Of the bundle; without one there is no inventory, and nothing is pruned.
   std::string name;
@@ -38,7 +41,7 @@ struct Options {
   bool namespace_is_chosen = false;
   bool create_namespace = false;
   // Without a name; with one, the bundle has a manager of its own unless this is set to something else.
-  std::string field_manager = "fairlead";
+  std::string field_manager = std::string(kFieldManager);
   bool force_conflicts = false;
   bool dry_run = false;
   bool prune = false;

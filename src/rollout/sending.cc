@@ -35,7 +35,7 @@ std::string_view manager_in(std::string_view message) {
 bool is_adoptable(const Fault& fault, std::string_view own) {
   auto gives_way = [&](const kube::FaultCause& cause) {
     std::string_view manager = manager_in(cause.message);
-    return manager == "kubectl-client-side-apply" || (manager == "fairlead" && own != "fairlead");
+    return manager == "kubectl-client-side-apply" || (manager == kFieldManager && own != kFieldManager);
   };
   return !fault.causes.empty() && std::ranges::all_of(fault.causes, gives_way);
 }

@@ -1,0 +1,58 @@
+// Decides whether an object in the cluster belongs to a bundle, and which bundle an object belongs to. Pure.
+//
+// The label part-of alone proves nothing. Controllers copy labels (the labels of a Service are copied to its
+// EndpointSlices), people copy manifests, and some servers ignore label selectors. An object is a member only if the
+// bundle itself applied it and no controller owns it.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+
+namespace fairlead::inventory {
+
+// What the members of a bundle have in common.
+struct Identity {
+  // The value of the label part-of.
+  std::string label_value;
+  // The field managers under which runs of this bundle apply objects.
+  std::set<std::string, std::less<>> managers;
+};
+
+enum class Membership {
+  member,
+  unlabelled,   // it does not have the bundle's label
+  not_applied,  // it has the label, but the bundle did not apply it: the label was copied
+  controlled,   // it has the label, but a controller owns it
+};
+// Of one object, whole or metadata only.
+Membership membership(const Json& object, const Identity& identity);
+
+// Name and home of a bundle.
+struct BundleName {
+  std::string name;
+  std::string home;
+
+  // "bundle shop, namespace default"
+  std::string text() const;
+  // The ConfigMap that is its record.
+  std::string record() const;
+  // "fairlead/default/shop"
+  std::string field_manager() const;
+  std::string label_value() const;
+  // Of a field manager; nothing if it is not one of a bundle.
+  static std::optional<BundleName> of_manager(std::string_view manager);
+  bool operator==(const BundleName&) const = default;
+};
+
+// The value of the label part-of; empty if the object has none.
+std::string_view part_of(const Json& object);
+
+// The bundle that the label names, read from the object's own managedFields: one of its field managers is that
+// bundle's. Nothing if it has no label, or the bundle applied it under a field manager of another name.
+std::optional<BundleName> owner_of(const Json& object);
+
+}  // namespace fairlead::inventory

@@ -1,0 +1,82 @@
+"""Nothing is taken that is not the bundle's: prune, delete and claims on a real control plane."""
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+FAIRLEAD = os.environ["FAIRLEAD"]
+KUBECTL = str(pathlib.Path(os.environ["FAIRLEAD_CLUSTER_BIN"]) / "kubectl")
+
+
+def run(*argv, stdin="", timeout=120, **more):
+    return subprocess.run(argv, input=stdin, capture_output=True, text=True, timeout=timeout, **more)
+
+
+def kubectl(*arguments, stdin="", check=True):
+    return run(KUBECTL, *arguments, stdin=stdin, check=check).stdout
+
+
+def documents(*objects):
+    return "\n---\n".join(json.dumps(one) for one in objects)
+
+
+def named(api_version, kind, name, namespace="", **more):
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **more.pop("metadata", {})}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
+
+
+def config_map(name, namespace="", **data):
+    return named("v1", "ConfigMap", name, namespace, data=data)
+
+
+class Ownership(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.home = f"{self.id().rsplit('.')[-1].removeprefix('test_').replace('_', '-')[:40]}-{os.getpid()}"
+        kubectl("create", "namespace", self.home)
+        self.addCleanup(run, KUBECTL, "delete", "namespace", self.home, "--wait=false")
+
+    def apply(self, bundle, *objects, more=()):
+        return run(FAIRLEAD, "apply", "-n", self.home, "--name", bundle, *more, "-f", "-", stdin=documents(*objects))
+
+    def delete(self, *arguments, stdin=""):
+        return run(FAIRLEAD, "delete", "-n", self.home, "--timeout", "60s", *arguments, stdin=stdin)
+
+    def must(self, result):
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return result
+
+    def is_there(self, *what):
+        return run(KUBECTL, "-n", self.home, "get", *what).returncode == 0
+
+    def test_copied_labels(self):
+        """The labels of a Service are copied to its EndpointSlices; people copy labels with `kubectl label`."""
+        service = named("v1", "Service", "web", spec={"selector": {"app": "web"}, "ports": [{"port": 80}]})
+        own = named("discovery.k8s.io/v1", "EndpointSlice", "outside", addressType="IPv4", endpoints=[], ports=[])
+        self.must(self.apply("shop", service, own, config_map("a"), config_map("b")))
+        kubectl("-n", self.home, "wait", "--for=create", "endpointslice", "-l", "kubernetes.io/service-name=web",
+                "--timeout=60s")
+        [copy] = kubectl("-n", self.home, "get", "endpointslice", "-l", "kubernetes.io/service-name=web",
+                         "-o", "jsonpath={.items[*].metadata.uid}").split()
+        label = kubectl("-n", self.home, "get", "configmap", "a", "-o",
+                        r"jsonpath={.metadata.labels.applyset\.kubernetes\.io/part-of}")
+        kubectl("-n", self.home, "create", "configmap", "theirs")
+        kubectl("-n", self.home, "label", "configmap", "theirs", f"applyset.kubernetes.io/part-of={label}")
+
+        pruned = self.must(self.apply("shop", service, config_map("a"), more=["--prune"]))
+        self.assertIn(f"EndpointSlice {self.home}/outside removed\n", pruned.stdout)
+        self.assertIn(f"ConfigMap {self.home}/b removed\n", pruned.stdout)
+        self.assertRegex(pruned.stdout.splitlines()[-1], "^2 unchanged, 2 removed in ")
+        self.assertIn(f"warning: ConfigMap {self.home}/theirs is left alone: it has the bundle's label, but the bundle "
+                      "did not apply it\n", pruned.stdout + pruned.stderr)
+        self.assertEqual(kubectl("-n", self.home, "get", "endpointslice", "-o", "jsonpath={.items[*].metadata.uid}"), copy)
+
+        self.must(self.delete("--name", "shop"))
+        self.assertTrue(self.is_there("configmap", "theirs"))
+        self.assertFalse(self.is_there("configmap", "a"))
+        self.assertFalse(self.is_there("configmap", "fairlead-shop"))
+
+
+unittest.main()
