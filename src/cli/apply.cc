@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <random>
@@ -75,6 +77,7 @@ Result<rollout::Options> options_of(const ApplyFlags& flags) {
   options.ignore_policy = ignore_policy_of(flags.ignore_policy);
   options.run = random_id();
   options.holder = own_holder();
+  options.origin = origin_of(::getpid());
   options.known_dead = is_gone;
   if (!flags.name.empty()) TRY(inventory::check_name(flags.name));
   TRY_ASSIGN(options.timeout, kube::parse_timeout(flags.timeout));

@@ -85,6 +85,7 @@ Result<removal::Options> options_of(const DeleteFlags& flags) {
   options.force_finalizers = flags.force_finalizers;
   options.cluster_gone = flags.cluster_gone;
   options.holder = own_holder();
+  options.origin = origin_of(::getpid());
   options.known_dead = is_gone;
   TRY_ASSIGN(options.timeout, kube::parse_timeout(flags.timeout));
   TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead delete … --timeout-for Namespace=30m"));

@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <sstream>
 
 namespace fairlead::cli {
 namespace {
@@ -16,6 +20,44 @@ std::string host_name() {
   return host;
 }
 
+// Empty if it cannot be read.
+std::string link_text(const char* path) {
+  char text[256];
+  ssize_t length = ::readlink(path, text, sizeof text);
+  return length <= 0 ? std::string() : std::string(text, size_t(length));
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// In clock ticks since the boot; empty if it cannot be read.
+std::string start_time(pid_t process) {
+  std::string stat = first_line(fmt::format("/proc/{}/stat", process));
+  // The second field is the command in parentheses, which may have any character. The start time is field 22.
+  size_t end = stat.rfind(')');
+  if (end == std::string::npos) return {};
+  std::istringstream fields(stat.substr(end + 1));
+  std::string field;
+  for (int number = 3; number <= 22; ++number)
+    if (!(fields >> field)) return {};
+  return field;
+}
+
+// What has to be the same for two processes to see the same process numbers and start times; empty if it is not known.
+std::string place() {
+  // A /proc of another PID namespace numbers processes in another way.
+  if (link_text("/proc/self") != std::to_string(::getpid())) return {};
+  std::string boot = first_line("/proc/sys/kernel/random/boot_id");
+  std::string processes = link_text("/proc/self/ns/pid");
+  if (boot.empty() || processes.empty()) return {};
+  // Start times are shifted in a time namespace. Older kernels have none.
+  return fmt::format("{} {} {}", boot, processes, link_text("/proc/self/ns/time"));
+}
+
 }  // namespace
 
 std::string own_holder() {
@@ -23,12 +65,24 @@ std::string own_holder() {
   return fmt::format("{}@{}, process {}", user ? user : "somebody", host_name(), ::getpid());
 }
 
-bool is_gone(std::string_view holder) {
-  std::string here = fmt::format("@{}, process ", host_name());
-  size_t at = holder.find(here);
-  if (at == std::string_view::npos) return false;
-  pid_t process = std::atoi(std::string(holder.substr(at + here.size())).c_str());
-  return process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
+std::string origin_of(pid_t process) {
+  std::string where = place(), started = start_time(process);
+  return where.empty() || started.empty() ? std::string() : fmt::format("{} {} {}", where, process, started);
+}
+
+bool is_gone(std::string_view origin) {
+  std::string here = place();
+  if (here.empty() || !origin.starts_with(here + " ")) return false;
+  std::string_view rest = origin.substr(here.size() + 1);
+  size_t space = rest.find(' ');
+  pid_t process = 0;
+  auto [end, wrong] = std::from_chars(rest.data(), rest.data() + std::min(space, rest.size()), process);
+  if (space == std::string_view::npos || wrong != std::errc() || end != rest.data() + space || process <= 0)
+    return false;
+  if (::kill(process, 0) != 0 && errno == ESRCH) return true;
+  // Another process may have the number by now.
+  std::string started = start_time(process);
+  return !started.empty() && started != rest.substr(space + 1);
 }
 
 }  // namespace fairlead::cli

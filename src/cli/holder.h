@@ -1,14 +1,24 @@
-// Who works on a bundle: how this process calls itself in a claim, and whether another one of this machine is gone.
+// Who works on a bundle: how this process describes itself in a claim, and whether the process of a claim has ended.
 #pragma once
+
+#include <sys/types.h>
 
 #include <string>
 #include <string_view>
 
 namespace fairlead::cli {
 
-// "ann@laptop, process 4711"
+// For people: "ann@laptop, process 4711"
 std::string own_holder();
-// A process of this machine that is not there any more.
-bool is_gone(std::string_view holder);
+
+// For machines: boot, namespaces, number and start time of a process. Empty where /proc does not tell.
+//
+// Host name and process number are not enough. Containers and cloned machines share host names, a container has
+// process numbers of its own, and a number is used again.
+std::string origin_of(pid_t process);
+
+// True only if that process ran under this very kernel and in our PID namespace, and has ended. False where that is not
+// known: then the lease has to run out.
+bool is_gone(std::string_view origin);
 
 }  // namespace fairlead::cli

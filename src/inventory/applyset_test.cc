@@ -38,6 +38,7 @@ TEST(Coverage, ReadsWhateverIsThere) {
 
 TEST(Claim, IsReadAsItWasWritten) {
   Claim claim{.holder = "ann@laptop, process 7",
+              .origin = "boot pid:[4026531836] 7 4711",
               .since = "2030-01-01T00:00:00.000000Z",
               .renewed = "2030-01-01T00:00:10.000000Z",
               .renewals = 1,

@@ -7,6 +7,7 @@ namespace fairlead::inventory {
 namespace {
 
 constexpr size_t kMaxHolder = 200;
+constexpr size_t kMaxOrigin = 200;
 constexpr size_t kMaxTime = 40;
 constexpr auto kLongestLease = std::chrono::minutes(10);
 // No clock is wrong by this much.
@@ -20,6 +21,7 @@ Claim Claim::parse(std::string_view text) {
   if (!json) return claim;
   if (std::string_view holder = (*json)["holder"].string_or(""); !holder.empty())
     claim.holder = kube::plain_text(holder, kMaxHolder);
+  claim.origin = kube::plain_text((*json)["origin"].string_or(""), kMaxOrigin);
   claim.since = kube::plain_text((*json)["since"].string_or(""), kMaxTime);
   claim.renewed = kube::plain_text((*json)["renewed"].string_or(""), kMaxTime);
   claim.renewals = (*json)["renewals"].int_or(0);
@@ -30,12 +32,13 @@ Claim Claim::parse(std::string_view text) {
 }
 
 std::string Claim::dump() const {
-  return Json(Json::Object{{"holder", holder},
-                           {"since", since},
-                           {"renewed", renewed},
-                           {"renewals", renewals},
-                           {"leaseMilliseconds", std::chrono::duration_cast<std::chrono::milliseconds>(lease).count()}})
-      .dump();
+  Json::Object claim{{"holder", holder}};
+  if (!origin.empty()) claim.append("origin", origin);
+  claim.append("since", since);
+  claim.append("renewed", renewed);
+  claim.append("renewals", renewals);
+  claim.append("leaseMilliseconds", std::chrono::duration_cast<std::chrono::milliseconds>(lease).count());
+  return Json(std::move(claim)).dump();
 }
 
 ClaimWatch::Verdict ClaimWatch::see(const Claim& claim, TimePoint now, WallTime wall_now) {

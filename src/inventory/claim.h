@@ -18,6 +18,8 @@ namespace fairlead::inventory {
 struct Claim {
   // For people: "ann@laptop, process 4711"
   std::string holder;
+  // For machines: what tells the process from all others (cli/holder.h). Empty if that is not known.
+  std::string origin;
   // As RFC 3339 has it, to the microsecond.
   std::string since;
   std::string renewed;
@@ -26,7 +28,9 @@ struct Claim {
   Duration lease = std::chrono::seconds(30);
 
   // Of the same run: a holder's name alone can come again.
-  bool same_run(const Claim& other) const { return holder == other.holder && since == other.since; }
+  bool same_run(const Claim& other) const {
+    return holder == other.holder && origin == other.origin && since == other.since;
+  }
 
   // What cannot be read is a claim all the same, of somebody who is not known. Limited, since all of it is hostile.
   static Claim parse(std::string_view text);

@@ -106,7 +106,7 @@ std::optional<Claim> Inventory::claimed_by() const {
 
 bool Inventory::is_free() const {
   std::optional<Claim> other = claimed_by();
-  if (!other || (options_.known_dead && options_.known_dead(other->holder))) return true;
+  if (!other || has_ended(*other)) return true;
   Loop& loop = client_.loop();
   return ClaimWatch().see(*other, loop.now(), loop.clock().wall_now()) == ClaimWatch::Verdict::dead;
 }
@@ -114,6 +114,10 @@ bool Inventory::is_free() const {
 bool Inventory::covers(const object::Key& key) const {
   bool in_reach = key.ns.empty() || key.ns == parent_.ns || coverage_.namespaces.contains(key.ns);
   return exists() && in_reach && coverage_.kinds.contains({key.group, key.kind});
+}
+
+bool Inventory::has_ended(const Claim& claim) const {
+  return !claim.origin.empty() && options_.known_dead && options_.known_dead(claim.origin);
 }
 
 bool Inventory::is_ours() const {
@@ -229,14 +233,17 @@ Task<Outcome<void>> Inventory::claim(std::vector<Wanted> wanted) {
     versions_[kind] = std::ranges::max_element(versions, {}, [](const auto& use) { return use.second; })->first;
 
   Loop& loop = client_.loop();
-  Claim mine{.holder = options_.holder, .since = dump_micro_time(loop.clock().wall_now()), .lease = options_.lease};
+  Claim mine{.holder = options_.holder,
+             .origin = options_.origin,
+             .since = dump_micro_time(loop.clock().wall_now()),
+             .lease = options_.lease};
   mine = Claim::parse(mine.dump());  // as others will read it
   ClaimWatch watch;
   bool told = false;
   int attempts = 0;
   while (true) {
     std::optional<Claim> other = claimed_by();
-    bool is_gone = other && (other == dead_ || (options_.known_dead && options_.known_dead(other->holder)));
+    bool is_gone = other && (other == dead_ || has_ended(*other));
     if (other && !other->same_run(mine) && !is_gone) {
       ClaimWatch::Verdict verdict = watch.see(*other, read_at_, loop.clock().wall_now());
       if (verdict == ClaimWatch::Verdict::alive) co_return std::unexpected(Failure(held(*other)));

@@ -88,10 +88,12 @@ struct Options {
   std::string field_manager;
   // Who we are, for others to read: "ann@laptop, process 4711".
   std::string holder;
+  // For other runs: what tells this process from all others.
+  std::string origin;
   // How long others wait for a sign of life before they take over. We give one three times as often.
   Duration lease = std::chrono::seconds(30);
-  // True if that holder is known to be gone (a process of this machine that is not there): taken over without waiting.
-  std::function<bool(std::string_view holder)> known_dead;
+  // True if the process of that origin is known to have ended: its claim is taken over without waiting.
+  std::function<bool(std::string_view origin)> known_dead;
   // Told once when claim() has to wait to see whether another run is still alive, and for how long at most.
   std::function<void(const Claim& other, Duration at_most)> waiting;
   // Told when a webhook that does not answer comes to stand in the way of renewing the claim.
@@ -129,8 +131,8 @@ class Inventory {
   bool exists() const { return stored_.has_value(); }
   const Coverage& coverage() const { return coverage_; }
   std::optional<Claim> claimed_by() const;
-  // Nobody else can be at work on it: there is no claim, or its holder is known to be gone, or it is of long ago. One
-  // that was merely not renewed may be of a run that cannot renew it.
+  // Nobody else can be at work on it: there is no claim, or its holder is known to have ended, or it is of long ago.
+  // One that was merely not renewed may be of a run that cannot renew it.
   bool is_free() const;
   // An object of that kind in that namespace is found by later runs as the parent is now.
   bool covers(const object::Key& key) const;
@@ -175,6 +177,7 @@ class Inventory {
   Task<Result<bool>> renew();
   void tell_held_up(const kube::Fault& fault);
   bool is_ours() const;
+  bool has_ended(const Claim& claim) const;
   Error lost() const;
   Error held(const Claim& other) const;
   std::string text() const;

@@ -230,13 +230,28 @@ TEST_F(InventoryTest, ARunThatEndsWhileAnotherWaitsMakesWay) {
 }
 
 TEST_F(InventoryTest, ARunThatIsKnownToBeDeadIsTakenOverAtOnce) {
-  std::unique_ptr<Inventory> ann = claimed("ann");
-  Options options = named("ben");
-  options.known_dead = [](std::string_view holder) { return holder == "ann"; };
+  Options options = named("ann");
+  options.origin = "boot 1, process 7";
+  std::unique_ptr<Inventory> ann = *loop_.run(Inventory::open(client_, discovery_, options));
+  EXPECT_EQ(said(loop_.run(ann->claim({}))), "");
+  options = named("ben");
+  options.known_dead = [](std::string_view origin) { return origin == "boot 1, process 7"; };
   std::unique_ptr<Inventory> ben = *loop_.run(Inventory::open(client_, discovery_, options));
+  EXPECT_TRUE(ben->is_free());
   TimePoint start = loop_.now();
   EXPECT_EQ(said(loop_.run(ben->claim({}))), "");
   EXPECT_EQ(loop_.now(), start);
+}
+
+TEST_F(InventoryTest, AHoldersNameAloneDoesNotSayThatItIsDead) {
+  std::unique_ptr<Inventory> ann = claimed("ann");
+  Options options = named("ben");
+  options.known_dead = [](std::string_view) { return true; };
+  std::unique_ptr<Inventory> ben = *loop_.run(Inventory::open(client_, discovery_, options));
+  EXPECT_FALSE(ben->is_free());
+  TimePoint start = loop_.now();
+  EXPECT_EQ(said(loop_.run(ben->claim({}))), "");
+  EXPECT_GE(loop_.now(), start + seconds(29));
 }
 
 TEST_F(InventoryTest, AClaimOfLongAgoIsTakenOverAtOnce) {

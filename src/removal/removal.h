@@ -57,8 +57,10 @@ struct Options {
   std::function<Task<bool>(std::string text)> ask;
   // For others to read: "ann@laptop, process 4711".
   std::string holder = "fairlead";
-  // True if that holder is known to be gone: the bundle is taken over without waiting.
-  std::function<bool(std::string_view holder)> known_dead;
+  // For other runs: what tells this process from all others.
+  std::string origin;
+  // True if the process of that origin is known to have ended: the bundle is taken over without waiting.
+  std::function<bool(std::string_view origin)> known_dead;
 };
 
 // An object that is to go.

@@ -147,8 +147,11 @@ Task<Ending> take_out_bundle(kube::Client& client, kube::Discovery& discovery, s
                              journal::Journal& journal, CancelSource* stop) {
   Frame frame(client, discovery, options, journal, stop);
   if (auto end = co_await frame.reach()) co_return frame.close(*std::move(end));
-  inventory::Options wanted{
-      .name = name, .ns = options.default_namespace, .holder = options.holder, .known_dead = options.known_dead};
+  inventory::Options wanted{.name = name,
+                            .ns = options.default_namespace,
+                            .holder = options.holder,
+                            .origin = options.origin,
+                            .known_dead = options.known_dead};
   auto opened = co_await inventory::Inventory::open(client, discovery, std::move(wanted)).governed_by(stop);
   if (!opened) co_return frame.close(failed_with({opened.error().error()}));
   if (!(*opened)->exists())

@@ -46,6 +46,7 @@ Task<manifest::Errors> open_inventory(kube::Client& client, kube::Discovery& dis
       .ns = options.default_namespace,
       .field_manager = options.field_manager == kFieldManager ? "" : options.field_manager,
       .holder = options.holder,
+      .origin = options.origin,
       .known_dead = options.known_dead,
       .waiting =
           [&journal](const inventory::Claim& other, Duration at_most) {

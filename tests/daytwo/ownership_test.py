@@ -78,5 +78,25 @@ class Ownership(unittest.TestCase):
         self.assertFalse(self.is_there("configmap", "a"))
         self.assertFalse(self.is_there("configmap", "fairlead-shop"))
 
+    def test_live_claim_seen_from_a_container(self):
+        """A run in another PID namespace does not see the holder's process, and must not take it for dead."""
+        waits = named("apps/v1", "Deployment", "never-ready", spec={
+            "selector": {"matchLabels": {"app": "x"}},
+            "template": {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "x", "image": "x"}]}}})
+        arguments = ["-n", self.home, "--name", "shop", "-f", "-"]
+        holder = subprocess.Popen([FAIRLEAD, "apply", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(holder.stdout.close)
+        self.addCleanup(holder.wait)
+        self.addCleanup(holder.kill)
+        holder.stdin.write(documents(waits))
+        holder.stdin.close()
+        self.assertIn("Deployment", holder.stdout.readline())
+        container = ["unshare", *(["--map-root-user"] if os.getuid() else []), "--pid", "--fork", "--mount-proc"]
+        other = run(*container, FAIRLEAD, "apply", *arguments, "--timeout", "60s", stdin=documents(waits))
+        self.assertEqual(other.returncode, 1, other.stdout + other.stderr)
+        self.assertIn(f"error: bundle shop in namespace {self.home} is held by another run\n", other.stderr)
+        self.assertIsNone(holder.poll())
+
 
 unittest.main()

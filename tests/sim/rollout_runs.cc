@@ -27,13 +27,14 @@ Rollouts::Rollouts(World& world, std::shared_ptr<Judge> judge, RolloutSabotage s
   if (random.chance(0.4)) options_.name = "bundle";
   options_.default_namespace = judge_->bundle().home;
   if (random.chance(0.1)) options_.concurrency = 1 + random.below(4);
-  if (random.chance(0.5)) options_.known_dead = [this](std::string_view holder) { return killed_.contains(holder); };
+  if (random.chance(0.5)) options_.known_dead = [this](std::string_view origin) { return killed_.contains(origin); };
 }
 
 Task<Rollouts::End> Rollouts::run(manifest::Bundle bundle, std::optional<Duration> killed_after) {
   rollout::Options options = options_;
   options.run = fmt::format("run{}", ++runs_);
   options.holder = options.run;
+  options.origin = options.run;
   End end{.ending = {}, .run = options.run};
   LoadBalancer balancer(world_, *judge_, end.run + " servers");
   FaultyTransport& network = world_.transport(end.run, balancer);
