@@ -34,6 +34,7 @@ struct ApplyFlags {
   std::vector<std::string> timeout_for;
   std::string field_manager = "fairlead";
   bool force_conflicts = false;
+  bool adopt = false;
   std::string dry_run = "none";
   std::vector<std::string> only;
   std::vector<std::string> skip;
@@ -70,6 +71,7 @@ Result<rollout::Options> options_of(const ApplyFlags& flags) {
   options.create_namespace = flags.create_namespace;
   options.field_manager = flags.field_manager;
   options.force_conflicts = flags.force_conflicts;
+  options.adopt = flags.adopt;
   options.dry_run = flags.dry_run == "server";
   options.prune = flags.prune;
   options.wait = !flags.no_wait;
@@ -135,7 +137,9 @@ void add_flags(CLI::App& command, ApplyFlags& flags) {
   command.add_option("--field-manager", flags.field_manager, "Name under which the fields are owned")
       ->type_name("NAME")
       ->capture_default_str();
-  command.add_flag("--force-conflicts", flags.force_conflicts, "Take over fields that another manager owns");
+  command.add_flag("--force-conflicts", flags.force_conflicts,
+                   "Take over fields that another manager owns; not those of objects of other bundles");
+  command.add_flag("--adopt", flags.adopt, "Move objects that belong to another bundle to this one")->needs("--name");
   command.add_option("--dry-run", flags.dry_run, "With `server`, the API server checks everything and stores nothing")
       ->check(CLI::IsMember({"none", "server"}));
   command.add_option("--only", flags.only, "Only these: KIND, KIND/NAME, or a label selector; may be repeated")

@@ -211,8 +211,14 @@ class Inventory {
   std::set<GroupKind> unlisted_;
 };
 
-// Who has an object with that label value, for people: "bundle shop in namespace default", or what can be told without
-// its parent. One request.
-Task<std::string> describe_owner(kube::Client& client, std::string label_value);
+// Who an object belongs to.
+struct Owner {
+  // "bundle shop, namespace default", or what can be said of an ApplySet of another tool.
+  std::string text;
+  // Nothing if it is not a bundle of ours.
+  std::optional<BundleName> bundle;
+};
+// Of an object that has the label part-of. One request, and none if the object itself tells.
+Task<Owner> find_owner(kube::Client& client, Json object);
 
 }  // namespace fairlead::inventory

@@ -530,8 +530,24 @@ TEST_F(InventoryTest, AHomeThatIsNotThereIsToldByItsKind) {
 
 TEST_F(InventoryTest, AnOwnerIsNamed) {
   std::unique_ptr<Inventory> ann = claimed("ann");
-  EXPECT_EQ(loop_.run(describe_owner(client_, ann->label_value())), "bundle shop in namespace default");
-  EXPECT_EQ(loop_.run(describe_owner(client_, "applyset-x-v1")), "another ApplySet, applyset-x-v1");
+  auto labelled = [](std::string_view label) {
+    Json object;
+    object.make("metadata").make("labels").make(kPartOfLabel) = label;
+    return object;
+  };
+  Owner owner = loop_.run(find_owner(client_, labelled(ann->label_value())));
+  EXPECT_EQ(owner.text, "bundle shop, namespace default");
+  EXPECT_EQ(owner.bundle, (BundleName{"shop", "default"}));
+  owner = loop_.run(find_owner(client_, labelled("applyset-x-v1")));
+  EXPECT_EQ(owner.text, "an ApplySet of another tool, applyset-x-v1");
+  EXPECT_FALSE(owner.bundle);
+  // Its own managedFields name the bundle, with its record or without.
+  make("v1", "ConfigMap", "a", "x", ann->label_value());
+  EXPECT_EQ(said(loop_.run(ann->settle({}))), "");
+  Outcome<kube::Reply> live = loop_.run(client_.get(kConfigMaps, "a", "x"));
+  size_t before = requests();
+  EXPECT_EQ(loop_.run(find_owner(client_, live->value)).text, "bundle shop, namespace default");
+  EXPECT_EQ(requests(), before);
 }
 
 }  // namespace

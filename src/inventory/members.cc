@@ -135,7 +135,10 @@ std::vector<std::string> texts_of(const std::vector<Stranger>& strangers) {
   return texts;
 }
 
-Task<std::string> describe_owner(kube::Client& client, std::string label_value) {
+Task<Owner> find_owner(kube::Client& client, Json object) {
+  std::optional<BundleName> bundle = owner_of(object);
+  if (bundle) co_return Owner{.text = kube::plain_text(bundle->text(), 400), .bundle = bundle};
+  std::string label_value(part_of(object));
   object::Resource config_maps{
       .group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .namespaced = true};
   kube::ListOptions options;
@@ -144,15 +147,20 @@ Task<std::string> describe_owner(kube::Client& client, std::string label_value) 
   options.page = 0;
   Outcome<kube::List> list = co_await client.list(config_maps, std::move(options));
   for (const Json& parent : list ? list->items : std::vector<Json>()) {
+    if (parent["metadata"]["labels"][kIdLabel].string_or("") != label_value) continue;
     std::string_view name = parent["metadata"]["name"].string_or("");
     std::string_view ns = parent["metadata"]["namespace"].string_or("");
     std::string_view tooling = parent["metadata"]["annotations"][kToolingAnnotation].string_or("");
     constexpr std::string_view kPrefix = "fairlead-";
-    if (tooling.starts_with("fairlead/") && name.starts_with(kPrefix))
-      co_return kube::plain_text(fmt::format("bundle {} in namespace {}", name.substr(kPrefix.size()), ns), 400);
-    co_return kube::plain_text(fmt::format("ApplySet configmaps/{} in namespace {}, of {}", name, ns, tooling), 400);
+    if (tooling.starts_with("fairlead/") && name.starts_with(kPrefix)) {
+      bundle = BundleName{.name = std::string(name.substr(kPrefix.size())), .home = std::string(ns)};
+      co_return Owner{.text = kube::plain_text(bundle->text(), 400), .bundle = bundle};
+    }
+    std::string text = fmt::format("ApplySet configmaps/{}, namespace {}, of {}", name, ns, tooling);
+    co_return Owner{.text = kube::plain_text(text, 400), .bundle = {}};
   }
-  co_return kube::plain_text(fmt::format("another ApplySet, {}", label_value), 400);
+  co_return Owner{.text = kube::plain_text(fmt::format("an ApplySet of another tool, {}", label_value), 400),
+                  .bundle = {}};
 }
 
 }  // namespace fairlead::inventory

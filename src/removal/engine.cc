@@ -161,7 +161,7 @@ class Engine {
     const Record& record = run_.records[i];
     if (tracker_.trouble(i) || !tracker_.is_known(i)) return true;
     return !record.last.is_null() && !record.implied &&
-           refusal_of(run_.key(i), record.last, run_.options.bundle, run_.options.force);
+           refusal_of(run_.key(i), record.last, run_.options.bundle, run_.options.force, run_.owners);
   }
 
   // Contents of a namespace that a controller has to clean up go before what may be that controller, if it goes itself.
@@ -202,9 +202,20 @@ class Engine {
     }
   }
 
+  // Finds out which bundles the targets belong to that may not be removed for that reason.
+  Task<void> name_owners() {
+    if (run_.options.bundle || run_.options.force) co_return;
+    for (const Record& record : run_.records) {
+      std::string label(inventory::part_of(record.last));
+      if (label.empty() || run_.owners.contains(label)) continue;
+      run_.owners.emplace(label, co_await inventory::find_owner(run_.client, record.last));
+    }
+  }
+
   // What is there, what may not go, and what else would go.
   Task<std::vector<Loss>> look() {
     take_in(0);
+    co_await name_owners().governed_by(&run_.waits);
     std::vector<Loss> losses = co_await find_losses(run_, tracker_).governed_by(&run_.waits);
     if (run_.options.dry_run == DryRun::none) co_await add_contents(losses);
     std::vector<Thing> all = things();
@@ -232,7 +243,7 @@ class Engine {
         run_.plan->gone(i);
       } else if (record.implied) {
         continue;
-      } else if (auto refusal = refusal_of(key, record.last, run_.options.bundle, run_.options.force)) {
+      } else if (auto refusal = refusal_of(key, record.last, run_.options.bundle, run_.options.force, run_.owners)) {
         run_.refuse(i, *std::move(refusal));
       }
     }

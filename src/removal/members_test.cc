@@ -83,6 +83,16 @@ TEST_F(MembersTest, OnlyWhatTheBundleAppliedGoes) {
                                   "not apply it"));
 }
 
+TEST_F(MembersTest, ABundleIsNamedWhereItsObjectsAreRefused) {
+  have_shop();
+  EXPECT_EQ(reports(remove(config_map("a", "", "team"))),
+            "error: ConfigMap team/a is not removed\n"
+            "  because   it belongs to bundle shop, namespace team\n"
+            "  from      bundle.yaml:2\n"
+            "  next      fairlead delete -n team --name shop removes that bundle; --force removes the object all the "
+            "same\n");
+}
+
 TEST_F(MembersTest, ABrokenWebhookOfItsOwnDoesNotKeepABundleIn) {
   have_shop();
   have_broken_guard(label_);

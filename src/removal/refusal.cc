@@ -19,7 +19,7 @@ bool is_protected(const Json& object) {
 }
 
 std::optional<Error> refusal_of(const object::Key& key, const Json& live,
-                                const std::optional<inventory::Identity>& bundle, bool force) {
+                                const std::optional<inventory::Identity>& bundle, bool force, const Owners& owners) {
   Error error(ErrorKind::denied, fmt::format("{} is not removed", key.text()));
   if (is_protected(live))
     return std::move(error)
@@ -31,10 +31,16 @@ std::optional<Error> refusal_of(const object::Key& key, const Json& live,
     return std::move(error).because("it is a namespace of Kubernetes itself");
   if (bundle && inventory::membership(live, *bundle) == inventory::Membership::member) return std::nullopt;
   if (bundle) return std::move(error).because("it does not belong to the bundle any more");
-  if (std::string_view label = inventory::part_of(live); !label.empty() && !force)
+  if (std::string_view label = inventory::part_of(live); !label.empty() && !force) {
+    auto found = owners.find(label);
+    bool is_bundle = found != owners.end() && found->second.bundle;
+    std::string whole = is_bundle ? fmt::format("fairlead delete -n {} --name {} removes that bundle; ",
+                                                found->second.bundle->home, found->second.bundle->name)
+                                  : std::string();
     return std::move(error)
-        .because(fmt::format("it is part of another bundle ({}={})", inventory::kPartOfLabel, label))
-        .next("fairlead delete --name BUNDLE to remove that bundle, or --force to remove the object all the same");
+        .because(fmt::format("it belongs to {}", found == owners.end() ? "another bundle" : found->second.text))
+        .next(whole + "--force removes the object all the same");
+  }
   if (key.ns == "kube-system" && !force)
     return std::move(error).because("it is in kube-system").next("fairlead delete … --force, if it really is to go");
   return std::nullopt;

@@ -319,10 +319,9 @@ TEST_F(RemovalTest, WhatBelongsToOthersStaysUnlessForced) {
   EXPECT_EQ(ending.how, How::failed);
   EXPECT_EQ(reports(ending),
             "error: ConfigMap default/a is not removed\n"
-            "  because   it is part of another bundle (applyset.kubernetes.io/part-of=applyset-other-v1)\n"
+            "  because   it belongs to an ApplySet of another tool, applyset-other-v1\n"
             "  from      bundle.yaml:2\n"
-            "  next      fairlead delete --name BUNDLE to remove that bundle, or --force to remove the object all the "
-            "same\n"
+            "  next      --force removes the object all the same\n"
             "error: ConfigMap kube-system/s is not removed\n"
             "  because   it is in kube-system\n"
             "  from      bundle.yaml:6\n"

@@ -9,6 +9,7 @@
 #include "base/scope.h"
 #include "removal/plan.h"
 #include "removal/progress.h"
+#include "removal/refusal.h"
 #include "removal/removal.h"
 
 namespace fairlead::removal {
@@ -82,6 +83,8 @@ struct Run {
   std::vector<Record> records;
   std::unordered_map<object::Key, uint32_t> index;
   std::optional<Plan> plan;
+  // Of targets that belong to bundles.
+  Owners owners;
 
   const object::Key& key(uint32_t i) const { return targets[i].key; }
   Duration patience_for(const object::Key& key) const;

@@ -68,6 +68,20 @@ Error refused_error(const Run& run, const Guards& guards, const Evidence& eviden
   return std::move(chain).under(kind, std::move(what), object.source().text());
 }
 
+Error belongs_error(const Run& run, uint32_t node, const inventory::Owner& owner) {
+  const object::Object& object = run.object(node);
+  Error error(ErrorKind::denied, fmt::format("{} belongs to {}", object.key().text(), owner.text));
+  error = std::move(error).at(object.source().text());
+  if (!run.part_of.empty())
+    return std::move(error).next(
+        "fairlead apply … --adopt moves it to this bundle; or leave it out of these manifests");
+  if (!owner.bundle)
+    return std::move(error).next("fairlead apply … --name BUNDLE --adopt moves it to a bundle of yours");
+  return std::move(error).next(fmt::format(
+      "fairlead apply -n {} --name {} … with all manifests of that bundle; or leave it out of these manifests",
+      owner.bundle->home, owner.bundle->name));
+}
+
 Error not_ready_error(const Run& run, const Evidence& evidence, uint32_t node, std::optional<Duration> within) {
   const object::Object& object = run.object(node);
   const readiness::Verdict& verdict = run.records[node].verdict;

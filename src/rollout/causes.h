@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "inventory/inventory.h"
 #include "removal/causes.h"
 #include "rollout/evidence.h"
 #include "rollout/run.h"
@@ -18,6 +19,8 @@ Error guard_error(const Run& run, const Guards& guards, const Evidence& evidence
                   std::optional<Duration> within);
 Error refused_error(const Run& run, const Guards& guards, const Evidence& evidence, uint32_t node,
                     const kube::Failure& failure, std::optional<Duration> within);
+// The object belongs to another bundle.
+Error belongs_error(const Run& run, uint32_t node, const inventory::Owner& owner);
 Error not_ready_error(const Run& run, const Evidence& evidence, uint32_t node, std::optional<Duration> within);
 
 // A bundle whose record could not be written in all that time.

@@ -42,7 +42,10 @@ struct Options {
   bool create_namespace = false;
   // Without a name; with one, the bundle has a manager of its own unless this is set to something else.
   std::string field_manager = std::string(kFieldManager);
+  // Fields that other managers own are taken over. Objects of other bundles are not.
   bool force_conflicts = false;
+  // Objects that belong to another bundle are moved to this one.
+  bool adopt = false;
   bool dry_run = false;
   bool prune = false;
   // Until everything is ready; otherwise until everything is stored.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rollout/causes.h"
+#include "rollout/contest.h"
 #include "rollout/effect.h"
 
 namespace fairlead::rollout {
@@ -21,24 +22,6 @@ constexpr Duration kLongestPause = std::chrono::seconds(5);
 // after the run was stopped.
 constexpr size_t kUnderWay = 96;
 constexpr std::string_view kOnImmutable = "fairlead.dev/on-immutable";
-
-// conflict with "kubectl-client-side-apply" using apps/v1
-std::string_view manager_in(std::string_view message) {
-  size_t begin = message.find('"');
-  if (begin == std::string_view::npos) return {};
-  size_t end = message.find('"', begin + 1);
-  return end == std::string_view::npos ? std::string_view() : message.substr(begin + 1, end - begin - 1);
-}
-
-// Those whose fields are ours to take: client-side kubectl, which is what people come from, and ourselves before the
-// bundle had a name.
-bool is_adoptable(const Fault& fault, std::string_view own) {
-  auto gives_way = [&](const kube::FaultCause& cause) {
-    std::string_view manager = manager_in(cause.message);
-    return manager == "kubectl-client-side-apply" || (manager == kFieldManager && own != kFieldManager);
-  };
-  return !fault.causes.empty() && std::ranges::all_of(fault.causes, gives_way);
-}
 
 bool is_terminating(const Json& object) { return object["metadata"].contains("deletionTimestamp"); }
 
@@ -87,7 +70,7 @@ Sender::Next Sender::decide(uint32_t node, const Failure& failure) const {
     ErrorKind kind = failure.error().kind();
     return kind == ErrorKind::unavailable || kind == ErrorKind::timeout ? Next::pause : Next::give_up;
   }
-  if (fault->kind == FaultKind::field_conflict && is_adoptable(*fault, run_.field_manager)) return Next::take_over;
+  if (fault->kind == FaultKind::field_conflict) return Next::contest;
   if (fault->kind == FaultKind::immutable_field && run_.object(node).annotation(kOnImmutable) == "recreate")
     return Next::recreate;
   switch (fault->disposition) {
@@ -144,6 +127,36 @@ Task<Result<void>> Sender::await_reach(uint32_t node, Gate::Place& place, std::o
   co_return co_await park(node, fault, place);
 }
 
+Task<Result<bool>> Sender::contest(uint32_t node, const Failure& failure, bool& force) {
+  const object::Object& object = run_.object(node);
+  Json live;
+  for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+    auto there = co_await run_.client.get(*run_.kinds.of(object), object.ns(), object.name());
+    if (there) live = std::move(there->value);
+    // It has gone meanwhile: nobody owns anything any more.
+    else if (there.error().is(FaultKind::not_found)) co_return false;
+    bool is_answered = there || (there.error().fault() && there.error().fault()->disposition == Disposition::permanent);
+    if (is_answered) break;
+    CO_TRY(co_await sleep_for(run_.loop, pause));
+  }
+  Claimant claimant{.field_manager = run_.field_manager,
+                    .part_of = run_.part_of,
+                    .force_conflicts = run_.options.force_conflicts,
+                    .adopt = run_.options.adopt};
+  Ruling ruling = rule_on(*failure.fault(), live, claimant);
+  force = ruling == Ruling::take_over || ruling == Ruling::move_here;
+  if (ruling == Ruling::take_over) {
+    run_.tell(What::note, node, "adopted", "its fields are taken over: " + failure.fault()->explanation);
+  } else if (ruling == Ruling::refuse) {
+    refuse(node, failure, std::nullopt);
+  } else {
+    inventory::Owner owner = co_await inventory::find_owner(run_.client, live);
+    if (force) run_.tell(What::note, node, "moved", "it is moved here from " + owner.text);
+    else belongs_elsewhere(node, owner);
+  }
+  co_return !force;
+}
+
 Task<Result<void>> Sender::recreate(uint32_t node) {
   const object::Object& object = run_.object(node);
   run_.tell(What::note, node, "recreate", "a field that cannot be changed differs: it is deleted and made again");
@@ -194,6 +207,11 @@ void Sender::accept(uint32_t node, kube::Reply reply) {
   tracker_.follow(node, std::move(reply.value));
 }
 
+void Sender::belongs_elsewhere(uint32_t node, const inventory::Owner& owner) {
+  run_.records[node].conflict = true;
+  run_.failed(node, belongs_error(run_, node, owner));
+}
+
 void Sender::refuse(uint32_t node, const Failure& failure, std::optional<Duration> within) {
   Record& record = run_.records[node];
   record.conflict = failure.is(FaultKind::field_conflict);
@@ -204,7 +222,7 @@ void Sender::refuse(uint32_t node, const Failure& failure, std::optional<Duratio
 }
 
 Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, std::optional<Failure>& last) {
-  bool force = run_.options.force_conflicts;
+  bool force = false;
   Duration pause = kFirstPause;
   CO_TRY(co_await learn_kind(node));
   if (std::optional<Error> misplaced = run_.place(node)) {
@@ -240,10 +258,11 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
         if (last->is(FaultKind::webhook_denied)) place.passed();
         refuse(node, *last, std::nullopt);
         co_return Result<void>();
-      case Next::take_over:
-        run_.tell(What::note, node, "adopted", "its fields are taken over: " + fault->explanation);
-        force = true;
+      case Next::contest: {
+        CO_TRY_ASSIGN(bool is_refused, co_await contest(node, *last, force));
+        if (is_refused) co_return Result<void>();
         break;
+      }
       case Next::recreate: CO_TRY(co_await recreate(node)); break;
       case Next::park:
         if (run_.options.dry_run) {

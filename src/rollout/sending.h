@@ -28,7 +28,7 @@ class Sender {
 
  private:
   // What to do about a refusal.
-  enum class Next { give_up, pause, park, take_over, recreate };
+  enum class Next { give_up, pause, park, contest, recreate };
 
   // What it got last is in `last` where it is cancelled.
   Task<Result<void>> send_until_stored(uint32_t node, Gate::Place& place, std::optional<kube::Failure>& last);
@@ -42,10 +42,14 @@ class Sender {
   Task<Result<void>> await_reach(uint32_t node, Gate::Place& place, std::optional<kube::Failure>& last);
   Task<Result<void>> park(uint32_t node, const kube::Fault& fault, Gate::Place& place);
   Task<Result<void>> learn_kind(uint32_t node);
+  // Other field managers own fields of the object. True if it was refused for that; otherwise it is to be sent again,
+  // by force or not.
+  Task<Result<bool>> contest(uint32_t node, const kube::Failure& failure, bool& force);
   Task<Result<void>> recreate(uint32_t node);
   Task<Result<void>> await_gone(uint32_t node);
   void accept(uint32_t node, kube::Reply reply);
   void unchecked(uint32_t node, const kube::Fault& fault);
+  void belongs_elsewhere(uint32_t node, const inventory::Owner& owner);
   void refuse(uint32_t node, const kube::Failure& failure, std::optional<Duration> within);
 
   Run& run_;

@@ -78,6 +78,29 @@ class Ownership(unittest.TestCase):
         self.assertFalse(self.is_there("configmap", "a"))
         self.assertFalse(self.is_there("configmap", "fairlead-shop"))
 
+    def test_object_of_another_bundle(self):
+        self.must(self.apply("one", config_map("x", a="1")))
+        error = (f"error: ConfigMap {self.home}/x belongs to bundle one, namespace {self.home}\n  from      stdin:1\n"
+                 "  next      fairlead apply … --adopt moves it to this bundle; or leave it out of these manifests\n")
+        for flags in ([], ["--force-conflicts"], ["--force-conflicts", "--dry-run=server"]):
+            refused = self.apply("two", config_map("x", a="2"), more=flags)
+            self.assertEqual((refused.returncode, refused.stderr), (4, error))
+        plain = run(FAIRLEAD, "apply", "-n", self.home, "-f", "-", "--force-conflicts",
+                    stdin=documents(config_map("x", a="2")))
+        self.assertEqual(plain.returncode, 4, plain.stdout + plain.stderr)
+        self.assertIn(f"error: ConfigMap {self.home}/x belongs to bundle one, namespace {self.home}\n", plain.stderr)
+        value = ["-n", self.home, "get", "configmap", "x", "-o", "jsonpath={.data.a}"]
+        self.assertEqual(kubectl(*value), "1")
+
+        moved = self.must(self.apply("two", config_map("x", a="2"), more=["--adopt"]))
+        self.assertIn(f"ConfigMap {self.home}/x: it is moved here from bundle one, namespace {self.home}\n", moved.stdout)
+        self.assertEqual(kubectl(*value), "2")
+        again = self.apply("one", config_map("x", a="1"))
+        self.assertIn(f"error: ConfigMap {self.home}/x belongs to bundle two, namespace {self.home}\n", again.stderr)
+        self.must(self.apply("one", config_map("y"), more=["--prune"]))
+        self.must(self.delete("--name", "one"))
+        self.assertEqual(kubectl(*value), "2")
+
     def test_live_claim_seen_from_a_container(self):
         """A run in another PID namespace does not see the holder's process, and must not take it for dead."""
         waits = named("apps/v1", "Deployment", "never-ready", spec={

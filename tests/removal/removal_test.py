@@ -295,7 +295,7 @@ class Removal(unittest.TestCase):
         self.assertEqual(applied.returncode, 0, applied.stderr)
         refused = fairlead("delete", "-n", self.name, "configmap/cm-0")
         self.assertEqual(refused.returncode, 1)
-        self.assertIn("because   it is part of another bundle", refused.stderr)
+        self.assertIn(f"  because   it belongs to bundle shop, namespace {self.name}\n", refused.stderr)
         rehearsed = fairlead("delete", "-n", self.name, "--name", "shop", "--dry-run=server")
         self.assertEqual(rehearsed.returncode, 0, rehearsed.stderr)
         self.assertIn("5 would go", rehearsed.stdout)
