@@ -29,6 +29,7 @@ struct ApplyFlags {
   std::string name;
   bool create_namespace = false;
   bool prune = false;
+  bool with_contents = false;
   bool no_wait = false;
   std::string timeout = "15m";
   std::vector<std::string> timeout_for;
@@ -74,6 +75,7 @@ Result<rollout::Options> options_of(const ApplyFlags& flags) {
   options.adopt = flags.adopt;
   options.dry_run = flags.dry_run == "server";
   options.prune = flags.prune;
+  options.with_contents = flags.with_contents;
   options.wait = !flags.no_wait;
   options.concurrency = flags.concurrency;
   options.ignore_policy = ignore_policy_of(flags.ignore_policy);
@@ -125,6 +127,10 @@ void add_flags(CLI::App& command, ApplyFlags& flags) {
   command.add_option("--name", flags.name, "The bundle's name: keeps an inventory in the cluster")->type_name("NAME");
   CLI::Option* prune =
       command.add_flag("--prune", flags.prune, "Remove what the bundle had before and has no more")->needs("--name");
+  command
+      .add_flag("--with-contents", flags.with_contents,
+                "Prune namespaces and CRDs with what others made in them; not with objects of other bundles")
+      ->needs(prune);
   command.add_flag("--create-namespace", flags.create_namespace, "Create the namespace of -n if it is not there");
   command.add_flag("--no-wait", flags.no_wait, "End when everything is stored, not when it is ready");
   command.add_option("--timeout", flags.timeout, "For all of it; 0 for no limit")

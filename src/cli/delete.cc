@@ -35,6 +35,7 @@ struct DeleteFlags {
   std::string dry_run = "none";
   bool yes = false;
   bool force = false;
+  bool with_contents = false;
   bool force_finalizers = false;
   bool cluster_gone = false;
   std::string output = "text";
@@ -82,6 +83,7 @@ Result<removal::Options> options_of(const DeleteFlags& flags) {
   options.dry_run = dry_run_of(flags.dry_run);
   options.wait = !flags.no_wait;
   options.force = flags.force;
+  options.with_contents = flags.with_contents;
   options.force_finalizers = flags.force_finalizers;
   options.cluster_gone = flags.cluster_gone;
   options.holder = own_holder();
@@ -144,7 +146,13 @@ void add_flags(CLI::App& command, DeleteFlags& flags) {
       ->expected(1)
       ->multi_option_policy(many);
   command.add_flag("-R,--recursive", flags.recursive, "Read folders with everything below them");
-  command.add_option("--name", flags.name, "The bundle of that name, with its inventory")->type_name("NAME");
+  CLI::Option* name =
+      command.add_option("--name", flags.name, "The bundle of that name, with its inventory")->type_name("NAME");
+  command
+      .add_flag(
+          "--with-contents", flags.with_contents,
+          "Remove the bundle's namespaces and CRDs with what others made in them; not with objects of other bundles")
+      ->needs(name);
   command.add_option("--timeout", flags.timeout, "For all of it; 0 for no limit")
       ->type_name("DURATION")
       ->capture_default_str();

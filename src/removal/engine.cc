@@ -159,7 +159,7 @@ class Engine {
 
   bool stays(uint32_t i) const {
     const Record& record = run_.records[i];
-    if (tracker_.trouble(i) || !tracker_.is_known(i)) return true;
+    if (record.kept || tracker_.trouble(i) || !tracker_.is_known(i)) return true;
     return !record.last.is_null() && !record.implied &&
            refusal_of(run_.key(i), record.last, run_.options.bundle, run_.options.force, run_.owners);
   }
@@ -202,6 +202,28 @@ class Engine {
     }
   }
 
+  // A bundle takes nothing of others along with its namespaces and CRDs.
+  void find_what_is_kept(const std::vector<Loss>& losses) {
+    if (!run_.options.bundle) return;
+    for (const Loss& loss : losses) {
+      Record& record = run_.records[loss.container];
+      // What is on its way out already cannot be kept.
+      if (record.progress.terminating) continue;
+      Error error(ErrorKind::denied, fmt::format("{} stays", run_.key(loss.container).text()));
+      bool bundles_lose = loss.of_bundles > 0 && !run_.options.force;
+      if (bundles_lose || (loss.foreign > 0 && !run_.options.with_contents))
+        record.kept = std::move(error)
+                          .because(loss.foreign_text())
+                          .next(bundles_lose ? "remove those bundles first, or move these objects to another namespace"
+                                             : "--with-contents removes them as well");
+      else if (!loss.unread.empty() && !run_.options.with_contents)
+        record.kept =
+            std::move(error)
+                .because(fmt::format("it is not known what would go with it: {} cannot be listed", loss.unread))
+                .next("--with-contents removes it with everything in it");
+    }
+  }
+
   // Finds out which bundles the targets belong to that may not be removed for that reason.
   Task<void> name_owners() {
     if (run_.options.bundle || run_.options.force) co_return;
@@ -217,6 +239,7 @@ class Engine {
     take_in(0);
     co_await name_owners().governed_by(&run_.waits);
     std::vector<Loss> losses = co_await find_losses(run_, tracker_).governed_by(&run_.waits);
+    find_what_is_kept(losses);
     if (run_.options.dry_run == DryRun::none) co_await add_contents(losses);
     std::vector<Thing> all = things();
     co_await find_what_goes_at_once(all).governed_by(&run_.waits);
@@ -245,10 +268,15 @@ class Engine {
         continue;
       } else if (auto refusal = refusal_of(key, record.last, run_.options.bundle, run_.options.force, run_.owners)) {
         run_.refuse(i, *std::move(refusal));
+      } else if (record.kept) {
+        record.state = State::kept;
+        run_.tell(What::warning, i, "stays",
+                  fmt::format("it stays: {} ({})", record.kept->cause()->message(), record.kept->next()));
+        run_.plan->gone(i);
       }
     }
     for (const Loss& loss : losses)
-      if (!loss.guarded.empty())
+      if (!loss.guarded.empty() && !run_.records[loss.container].kept)
         run_.refuse(
             loss.container,
             Error(ErrorKind::denied, fmt::format("{} is not removed", run_.key(loss.container).text()))
@@ -276,7 +304,7 @@ class Engine {
     if (count > 0) text += fmt::format(" ({})", list);
     text += ".";
     for (const Loss& loss : losses) {
-      if (run_.plan->is_settled(loss.container)) continue;
+      if (run_.plan->is_settled(loss.container) || loss.count == 0) continue;
       text += "\n" + loss.text(run_);
       run_.tell(What::note, loss.container, "takes",
                 loss.text(run_).substr(run_.key(loss.container).text().size() + 2));
@@ -311,8 +339,10 @@ class Engine {
         for (uint32_t held : run_.plan->held_by(i)) cause.holds.push_back(run_.key(held));
         ending.causes.push_back(std::move(cause));
       }
-      ending.objects.push_back(
-          {.key = run_.key(i), .source = run_.targets[i].source, .state = record.state, .error = record.error});
+      ending.objects.push_back({.key = run_.key(i),
+                                .source = run_.targets[i].source,
+                                .state = record.state,
+                                .error = record.error ? record.error : record.kept});
     }
     if (!ending.causes.empty()) ending.how = all_late ? Ending::How::timed_out : Ending::How::failed;
     if (run_.stopping) ending.how = Ending::How::interrupted;
@@ -337,6 +367,7 @@ std::string_view name_of(State state) {
     case State::absent: return "absent";
     case State::leaving: return "leaving";
     case State::would_go: return "would go";
+    case State::kept: return "kept";
     case State::refused: return "refused";
     case State::remains: return "still there";
     case State::unknown: return "unknown";

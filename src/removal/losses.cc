@@ -5,6 +5,7 @@
 
 #include "inventory/applyset.h"
 #include "removal/finalizers.h"
+#include "removal/makers.h"
 #include "removal/namespaced_kinds.h"
 #include "removal/refusal.h"
 
@@ -12,32 +13,60 @@ namespace fairlead::removal {
 namespace {
 
 constexpr size_t kNamed = 3;
+constexpr size_t kForeignNamed = 10;
 constexpr size_t kFewNamespaces = 2;
 constexpr Duration kFirstPause = std::chrono::milliseconds(200);
 constexpr Duration kLongestPause = std::chrono::seconds(10);
 // A server that answers, and so often not with a list, will not give one: about a minute.
 constexpr int kAnswers = 12;
 
-void count(Loss& loss, const object::Key& key, const Json& object) {
-  ++loss.count;
-  if (loss.named.size() < kNamed) loss.named.push_back(key.text());
-  if (loss.guarded.empty() && is_protected(object)) loss.guarded = key.text();
-}
-
-// What every namespace has, or goes with its owner, is no loss.
+// Nothing is lost with what every namespace has, or what goes with its owner.
 bool is_incidental(const object::Key& key, const Json& object, const std::optional<inventory::Identity>& bundle) {
   // The inventory of the bundle itself.
   std::string_view record_of = object["metadata"]["labels"][inventory::kIdLabel].string_or("");
   if (bundle && record_of == bundle->label_value) return true;
-  if (key.kind == "ConfigMap" && key.name == "kube-root-ca.crt") return true;
+  bool is_of_service = key.kind == "Endpoints" && key.group.empty();
+  if (is_of_service || is_in_every_namespace(key)) return true;
   return !object["metadata"]["ownerReferences"].items().empty();
+}
+
+void count_foreign(Loss& loss, const object::Key& key, const Json& object, Maker maker) {
+  ++loss.foreign;
+  if (maker == Maker::bundles) ++loss.of_bundles;
+  if (loss.foreign_named.size() >= kForeignNamed) return;
+  std::optional<inventory::BundleName> owner = inventory::owner_of(object);
+  loss.foreign_named.push_back(owner ? fmt::format("{} of {}", key.text(), owner->text()) : key.text());
+}
+
+void count(Loss& loss, const object::Key& key, const Json& object, Maker maker) {
+  ++loss.count;
+  if (loss.named.size() < kNamed) loss.named.push_back(key.text());
+  if (loss.guarded.empty() && is_protected(object)) loss.guarded = key.text();
+  if (maker != Maker::ours) count_foreign(loss, key, object, maker);
+}
+
+Makers makers_of(const Run& run) {
+  auto is_cluster_wide = [&known = run.discovery.known()](const std::string& group, const std::string& kind) {
+    const object::Resource* resource = known.find(group, kind);
+    return !resource || !resource->namespaced;
+  };
+  Makers makers(run.options.bundle, is_cluster_wide);
+  for (uint32_t i = 0; i < run.targets.size(); ++i) makers.add(run.key(i), run.records[i].uid);
+  return makers;
 }
 
 struct Contents {
   Run& run;
   const Tracker& tracker;
+  const Makers& makers;
   std::map<std::string, Loss>& by_namespace;
   bool incomplete = false;
+  std::string unread = {};
+
+  void miss(const object::Resource& resource) {
+    incomplete = true;
+    if (unread.empty()) unread = resource.name_with_group();
+  }
 
   void take(const object::Resource& resource, const Json& object) {
     const Json& metadata = object["metadata"];
@@ -46,8 +75,13 @@ struct Contents {
                     .ns = std::string(metadata["namespace"].string_or("")),
                     .name = std::string(metadata["name"].string_or(""))};
     auto found = by_namespace.find(key.ns);
-    if (found == by_namespace.end() || run.find(key) || is_incidental(key, object, run.options.bundle)) return;
-    count(found->second, key, object);
+    if (found == by_namespace.end() || run.find(key)) return;
+    Maker maker = makers.of(key, object);
+    if (is_incidental(key, object, run.options.bundle)) {
+      if (maker != Maker::ours) count_foreign(found->second, key, object, maker);
+      return;
+    }
+    count(found->second, key, object, maker);
     if (has_foreign_finalizer(object))
       found->second.carrying.push_back({.key = std::move(key),
                                         .version = resource.version,
@@ -58,7 +92,7 @@ struct Contents {
   Task<void> read(object::Resource resource, std::string ns) {
     if (const kube::Watched* watched = tracker.covering(resource, ns)) {
       for (const auto& [place, object] : watched->objects()) take(resource, object);
-      incomplete = incomplete || !watched->synced();
+      if (!watched->synced()) miss(resource);
       co_return;
     }
     // Taken for empty, a namespace would lose its operator before what that has to clean up.
@@ -80,13 +114,18 @@ struct Contents {
       if (!co_await sleep_for(run.loop, pause)) break;
       pause = std::min(pause * 2, kLongestPause);
     }
-    incomplete = true;
+    miss(resource);
   }
 };
 
-Task<void> find_contents(Run& run, const Tracker& tracker, std::map<std::string, Loss>& by_namespace) {
+Task<void> find_contents(Run& run, const Tracker& tracker, const Makers& makers,
+                         std::map<std::string, Loss>& by_namespace) {
   auto [kinds, incomplete] = namespaced_kinds(run.discovery.known());
-  Contents contents{run, tracker, by_namespace, incomplete};
+  if (run.options.bundle) {
+    kinds = all_namespaced_kinds(run.discovery.known());
+    incomplete = false;
+  }
+  Contents contents{run, tracker, makers, by_namespace, incomplete};
   Scope scope(run.loop, co_await current_cancel());
   for (const object::Resource& kind : kinds) {
     if (by_namespace.size() > kFewNamespaces) scope.spawn(contents.read(kind, ""));
@@ -95,7 +134,10 @@ Task<void> find_contents(Run& run, const Tracker& tracker, std::map<std::string,
   }
   co_await scope.join();
   if (contents.incomplete)
-    for (auto& [ns, loss] : by_namespace) loss.incomplete = true;
+    for (auto& [ns, loss] : by_namespace) {
+      loss.incomplete = true;
+      loss.unread = contents.unread;
+    }
 }
 
 }  // namespace
@@ -109,30 +151,40 @@ std::string Loss::text(const Run& run) const {
                      count, count == 1 ? "object will" : "objects will", count == 1 ? "is" : "are", all);
 }
 
+std::string Loss::foreign_text() const {
+  std::string all;
+  for (const std::string& name : foreign_named) all += (all.empty() ? "" : ", ") + name;
+  if (foreign > foreign_named.size()) all += fmt::format(" and {} more", foreign - foreign_named.size());
+  return fmt::format("{}{} of others would go with it: {}", incomplete ? "at least " : "",
+                     foreign == 1 ? "1 object" : fmt::format("{} objects", foreign), all);
+}
+
 Task<std::vector<Loss>> find_losses(Run& run, const Tracker& tracker) {
   std::vector<Loss> losses;
   std::map<std::string, Loss> by_namespace;
+  Makers makers = makers_of(run);
   for (uint32_t i = 0; i < run.targets.size(); ++i) {
     const object::Key& key = run.key(i);
     if (run.records[i].last.is_null()) continue;
     if (key.kind == "CustomResourceDefinition") {
       Tracker::Others others = tracker.others_of(i);
       Loss loss{.container = i};
-      for (const Json* object : others.objects)
-        count(loss,
-              {.group = others.resource->group,
-               .kind = others.resource->kind,
-               .ns = std::string((*object)["metadata"]["namespace"].string_or("")),
-               .name = std::string((*object)["metadata"]["name"].string_or(""))},
-              *object);
+      if (others.resource && !others.known) loss.unread = others.resource->name_with_group();
+      for (const Json* object : others.objects) {
+        object::Key instance{.group = others.resource->group,
+                             .kind = others.resource->kind,
+                             .ns = std::string((*object)["metadata"]["namespace"].string_or("")),
+                             .name = std::string((*object)["metadata"]["name"].string_or(""))};
+        count(loss, instance, *object, makers.of(instance, *object));
+      }
       losses.push_back(std::move(loss));
     } else if (key.group.empty() && key.kind == "Namespace") {
       by_namespace[key.name].container = i;
     }
   }
-  if (!by_namespace.empty()) co_await find_contents(run, tracker, by_namespace);
+  if (!by_namespace.empty()) co_await find_contents(run, tracker, makers, by_namespace);
   for (auto& [ns, loss] : by_namespace) losses.push_back(std::move(loss));
-  std::erase_if(losses, [](const Loss& loss) { return loss.count == 0; });
+  std::erase_if(losses, [](const Loss& loss) { return loss.count == 0 && loss.foreign == 0 && loss.unread.empty(); });
   co_return losses;
 }
 

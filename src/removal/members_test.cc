@@ -22,6 +22,9 @@ class MembersTest : public RemovalTest {
     ASSERT_TRUE(opened);
     ASSERT_TRUE(loop_.run((*opened)->claim(
         {{.key = {"", "ConfigMap", "team", "a"}, .version = "v1"},
+         {.key = {"", "Namespace", "", "shared"}, .version = "v1"},
+         {.key = {"", "ConfigMap", "shared", "a"}, .version = "v1"},
+         {.key = {"apiextensions.k8s.io", "CustomResourceDefinition", "", "widgets.example.com"}, .version = "v1"},
          {.key = {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "guard"}, .version = "v1"}})));
     ASSERT_TRUE(loop_.run((*opened)->release()));
     label_ = fmt::format("labels: {{applyset.kubernetes.io/part-of: {}}}", (*opened)->label_value());
@@ -53,8 +56,23 @@ class MembersTest : public RemovalTest {
     pass(std::chrono::seconds(5));
     begin();
   }
-  Ending remove_shop() {
-    return loop_.run(take_out_bundle(client_, discovery_, "shop", {.default_namespace = "team"}, journal_, nullptr));
+  Ending remove_shop(Options options = {}) {
+    options.default_namespace = "team";
+    begin();
+    return loop_.run(take_out_bundle(client_, discovery_, "shop", std::move(options), journal_, nullptr));
+  }
+  // A namespace of the bundle, with an object of the bundle in it.
+  void have_shared() {
+    put_as_shop(fmt::format("apiVersion: v1\nkind: Namespace\nmetadata: {{name: shared, {}}}\n", label_));
+    put_as_shop(config_map("a", label_, "shared"));
+    pass(std::chrono::seconds(5));
+  }
+  std::vector<std::string> told_to_stay() const {
+    std::vector<std::string> told;
+    for (const journal::Event& event : events_)
+      if (event.what == journal::What::warning && event.state == "stays")
+        told.push_back(event.key.text() + ": " + event.text);
+    return told;
   }
   Json record() { return get("/api/v1/namespaces/team/configmaps/fairlead-shop"); }
 
@@ -91,6 +109,67 @@ TEST_F(MembersTest, ABundleIsNamedWhereItsObjectsAreRefused) {
             "  from      bundle.yaml:2\n"
             "  next      fairlead delete -n team --name shop removes that bundle; --force removes the object all the "
             "same\n");
+}
+
+TEST_F(MembersTest, ANamespaceGoesWithWhatKubernetesMadeInIt) {
+  have_shop();
+  have_shared();
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap shared/a gone\nConfigMap team/a gone\nNamespace shared gone\n") << events();
+  EXPECT_TRUE(record().is_null());
+}
+
+TEST_F(MembersTest, ANamespaceWithObjectsOfAnotherBundleStays) {
+  have_shop();
+  have_shared();
+  inventory::BundleName two{.name = "two", .home = "shared"};
+  std::string label = fmt::format("labels: {{applyset.kubernetes.io/part-of: {}}}", two.label_value());
+  manifest::Bundle theirs = bundle_of(config_map("theirs", label, "shared"));
+  auto maps = loop_.run(discovery_.find("", "v1", "ConfigMap"));
+  ASSERT_TRUE(loop_.run(
+      admin_.apply(**maps, "shared", "theirs", theirs.objects[0].value(), {{.field_manager = two.field_manager()}})));
+  for (bool with_contents : {false, true}) {
+    Ending ending = remove_shop({.with_contents = with_contents});
+    EXPECT_EQ(ending.how, How::done) << reports(ending);
+    EXPECT_THAT(states(ending), HasSubstr("Namespace shared kept\n"));
+    EXPECT_EQ(told_to_stay(),
+              std::vector<std::string>{
+                  "Namespace shared: it stays: 1 object of others would go with it: ConfigMap shared/theirs of bundle "
+                  "two, namespace shared (remove those bundles first, or move these objects to another namespace)"});
+    EXPECT_FALSE(get("/api/v1/namespaces/shared/configmaps/theirs").is_null());
+    EXPECT_TRUE(get("/api/v1/namespaces/shared/configmaps/a").is_null());
+  }
+  // What is left of the bundle is found once the other one is gone.
+  EXPECT_FALSE(record().is_null());
+  ASSERT_TRUE(loop_.run(admin_.remove(**maps, "shared", "theirs", {})));
+  EXPECT_EQ(states(remove_shop()), "Namespace shared gone\n");
+  EXPECT_TRUE(record().is_null());
+}
+
+TEST_F(MembersTest, WhatPeopleMadeInANamespaceGoesOnlyWhereTheySaySo) {
+  have_shop();
+  have_shared();
+  put("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: robot, namespace: shared}\n");
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(told_to_stay(), std::vector<std::string>{"Namespace shared: it stays: 1 object of others would go with it: "
+                                                     "ServiceAccount shared/robot (--with-contents removes them as "
+                                                     "well)"});
+  EXPECT_EQ(states(remove_shop({.with_contents = true})), "Namespace shared gone\n");
+  EXPECT_TRUE(get("/api/v1/namespaces/shared").is_null());
+}
+
+TEST_F(MembersTest, ADefinitionWithInstancesOfOthersStays) {
+  have_shop();
+  put_as_shop(std::string(kWidgets).replace(std::string(kWidgets).find("metadata: {"), 11,
+                                            fmt::format("metadata: {{{}, ", label_)));
+  pass(std::chrono::seconds(2));
+  put("apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: theirs, namespace: default}\n");
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap team/a gone\nCustomResourceDefinition widgets.example.com kept\n");
+  EXPECT_FALSE(get("/apis/example.com/v1/namespaces/default/widgets/theirs").is_null());
 }
 
 TEST_F(MembersTest, ABrokenWebhookOfItsOwnDoesNotKeepABundleIn) {

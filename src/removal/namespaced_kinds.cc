@@ -56,6 +56,18 @@ NamespacedKinds namespaced_kinds(const kube::Discovered& known) {
   return found;
 }
 
+std::vector<object::Resource> all_namespaced_kinds(const kube::Discovered& known) {
+  std::vector<object::Resource> kinds;
+  for (const object::Resource& resource : known.resources()) {
+    if (!resource.namespaced || !resource.can("list") || !resource.can("delete")) continue;
+    auto is_known = [&](const object::Resource& one) {
+      return one.group == resource.group && one.kind == resource.kind;
+    };
+    if (std::ranges::none_of(kinds, is_known)) kinds.push_back(resource);
+  }
+  return kinds;
+}
+
 std::vector<object::Resource> supporting_kinds(const kube::Discovered& known) {
   return found_of(known, kSupportingKinds);
 }

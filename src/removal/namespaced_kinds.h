@@ -16,6 +16,8 @@ struct NamespacedKinds {
 };
 
 NamespacedKinds namespaced_kinds(const kube::Discovered& known);
+// All kinds of objects in namespaces that can be listed and deleted.
+std::vector<object::Resource> all_namespaced_kinds(const kube::Discovered& known);
 // Those that controllers make beside: accounts, their rights, policies.
 std::vector<object::Resource> supporting_kinds(const kube::Discovered& known);
 

@@ -46,6 +46,9 @@ struct Options {
   Duration stuck_after = std::chrono::seconds(10);
   // Objects of other bundles, and what is in kube-system, go as well. What is protected does not.
   bool force = false;
+  // With `bundle`: namespaces and CRDs go although they hold what others made. What other bundles have in them goes
+  // with `force` only.
+  bool with_contents = false;
   // Finalizers of what is stuck are removed, after `ask`.
   bool force_finalizers = false;
   // A cluster that cannot be reached is gone, and everything in it.
@@ -78,6 +81,7 @@ struct ObjectEnding {
     absent,     // it was not there
     leaving,    // told to go, and nobody wanted to wait
     would_go,   // a dry run
+    kept,       // a namespace or CRD of a bundle that holds what others made
     refused,    // protected, of another bundle, of the system; or the API server does not let it go
     remains,    // told to go, and still there
     unknown,    // the API does not tell
@@ -87,6 +91,7 @@ struct ObjectEnding {
   object::Key key;
   std::string source;
   State state = State::not_begun;
+  // Why it did not go. What is kept is no failure, and has one all the same.
   std::optional<Error> error;
 };
 // "gone", "not begun"

@@ -48,6 +48,8 @@ struct Record {
 
   ObjectEnding::State state = ObjectEnding::State::not_begun;
   std::optional<Error> error;
+  // Why it stays for the sake of others; not a failure.
+  std::optional<Error> kept;
 };
 
 struct Run {

@@ -77,6 +77,7 @@ Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Jo
   how.dry_run = options.dry_run ? removal::DryRun::client : removal::DryRun::none;
   how.wait = options.wait;
   how.bundle = prepared.inventory->identity();
+  how.with_contents = options.with_contents;
   removal::Ending ending =
       co_await removal::take_out(client, discovery, std::move(targets), std::move(how), journal, stop);
   Pruned pruned;

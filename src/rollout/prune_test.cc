@@ -1,4 +1,6 @@
 // What left the manifests goes, and nothing of the bundle with it.
+#include <gmock/gmock.h>
+
 #include "rollout/rollout_testing.h"
 
 namespace fairlead::rollout {
@@ -65,6 +67,27 @@ TEST_F(RolloutTest, WhatControllersLabelledIsNotPruned) {
             "Service default/web unchanged\nEndpointSlice default/outside removed\n")
       << events();
   EXPECT_EQ(get("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices")["items"].items().size(), slices - 1);
+}
+
+TEST_F(RolloutTest, WhatOthersAreInIsNotPruned) {
+  std::string others = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: theirs, namespace: team}\n";
+  Options two = pruning();
+  two.name = "two";
+  EXPECT_EQ(apply(fmt::format("{}{}{}", kNamespace, kOther, kMap), pruning()).how, Ending::How::done) << events();
+  EXPECT_EQ(apply(others, two).how, Ending::How::done) << events();
+  Options with_contents = pruning();
+  with_contents.with_contents = true;
+  for (const Options& options : {pruning(), with_contents}) {
+    EXPECT_EQ(states(apply(fmt::format("{}{}", kOther, kMap), options)),
+              "Namespace other unchanged\nConfigMap other/a unchanged\n");
+    EXPECT_THAT(events(), testing::HasSubstr("it stays: 1 object of others would go with it: Secret team/theirs of "
+                                             "bundle two, namespace default"));
+    EXPECT_FALSE(get("/api/v1/namespaces/team/secrets/theirs").is_null());
+  }
+  // It is pruned once the other bundle has left it.
+  EXPECT_EQ(apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n", two).how, Ending::How::done) << events();
+  EXPECT_EQ(states(apply(fmt::format("{}{}", kOther, kMap), pruning())),
+            "Namespace other unchanged\nConfigMap other/a unchanged\nNamespace team removed\n");
 }
 
 TEST_F(RolloutTest, TheHomeThatWasMadeForABundleIsNotPruned) {

@@ -48,6 +48,8 @@ struct Options {
   bool adopt = false;
   bool dry_run = false;
   bool prune = false;
+  // Namespaces and CRDs that left the bundle are pruned although they hold what others made.
+  bool with_contents = false;
   // Until everything is ready; otherwise until everything is stored.
   bool wait = true;
   // For all of it; zero: no limit.

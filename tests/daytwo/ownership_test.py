@@ -101,6 +101,48 @@ class Ownership(unittest.TestCase):
         self.must(self.delete("--name", "one"))
         self.assertEqual(kubectl(*value), "2")
 
+    def test_shared_namespace(self):
+        shared = f"{self.home}-shared"
+        self.addCleanup(run, KUBECTL, "delete", "namespace", shared, "--wait=false")
+        namespace = named("v1", "Namespace", shared)
+        self.must(self.apply("one", namespace, config_map("a", shared)))
+        self.must(self.apply("two", config_map("theirs", shared)))
+        stays = (f"Namespace {shared}: it stays: 1 object of others would go with it: ConfigMap {shared}/theirs of "
+                 f"bundle two, namespace {self.home} (remove those bundles first, or move these objects to another namespace)")
+        pruned = self.must(self.apply("one", config_map("b"), more=["--prune", "--with-contents"]))
+        self.assertIn(f"warning: {stays}\n", pruned.stdout + pruned.stderr)
+        removed = self.must(self.delete("--name", "one", "--with-contents"))
+        self.assertIn(f"warning: {stays}\n", removed.stdout + removed.stderr)
+        self.assertRegex(removed.stdout.splitlines()[-1], "^1 gone, 1 kept in ")
+        self.assertTrue(self.is_there("-n", shared, "configmap", "theirs"))
+
+        kubectl("-n", shared, "create", "serviceaccount", "robot")
+        self.must(self.delete("--name", "two"))
+        kept = self.must(self.delete("--name", "one"))
+        self.assertIn(f"1 object of others would go with it: ServiceAccount {shared}/robot", kept.stdout + kept.stderr)
+        gone = self.must(self.delete("--name", "one", "--with-contents"))
+        self.assertRegex(gone.stdout.splitlines()[-1], "^1 gone in ")
+        self.assertFalse(self.is_there("namespace", shared))
+        self.assertFalse(self.is_there("configmap", "fairlead-one"))
+
+    def test_definition_with_instances_of_others(self):
+        group = f"{self.home[:30].strip('-')}-{os.getpid()}.acme.dev"
+        schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        definition = named("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"widgets.{group}", spec={
+            "group": group, "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets", "singular": "widget"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]})
+        self.addCleanup(run, KUBECTL, "delete", "crd", f"widgets.{group}", "--wait=false")
+        widget = named(f"{group}/v1", "Widget", "theirs", self.home)
+        self.must(self.apply("shop", definition, config_map("a")))
+        kubectl("apply", "-f", "-", stdin=documents(widget))
+        pruned = self.must(self.apply("shop", config_map("a"), more=["--prune"]))
+        self.assertIn(f"CustomResourceDefinition widgets.{group}: it stays: 1 object of others would go with it: "
+                      f"Widget {self.home}/theirs (--with-contents removes them as well)", pruned.stdout + pruned.stderr)
+        self.must(self.delete("--name", "shop"))
+        self.assertTrue(self.is_there(f"widgets.{group}", "theirs"))
+        self.must(self.delete("--name", "shop", "--with-contents"))
+        self.assertFalse(self.is_there("crd", f"widgets.{group}"))
+
     def test_live_claim_seen_from_a_container(self):
         """A run in another PID namespace does not see the holder's process, and must not take it for dead."""
         waits = named("apps/v1", "Deployment", "never-ready", spec={
