@@ -28,9 +28,11 @@ Json json_of(const ObjectEnding& object) {
 }
 
 constexpr std::pair<State, std::string_view> kCounted[] = {
-    {State::created, "created"}, {State::changed, "changed"}, {State::unchanged, "unchanged"},
-    {State::removed, "removed"}, {State::refused, "refused"}, {State::not_ready, "notReady"},
-    {State::held, "held"},       {State::not_sent, "notSent"}};
+    {State::created, "created"},      {State::changed, "changed"},
+    {State::unchanged, "unchanged"},  {State::removed, "removed"},
+    {State::unchecked, "notChecked"}, {State::refused, "refused"},
+    {State::not_ready, "notReady"},   {State::held, "held"},
+    {State::not_sent, "notSent"}};
 
 Json path_json(const std::vector<rollout::PathStep>& path) {
   Json::Array steps;

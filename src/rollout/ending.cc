@@ -12,6 +12,7 @@ State state_of(const Run& run, uint32_t node) {
   if (run.plan.state(node) == Plan::State::held) return State::held;
   if (run.plan.state(node) == Plan::State::failed)
     return record.stored == Record::Stored::no ? State::refused : State::not_ready;
+  if (record.unchecked) return State::unchecked;
   switch (record.stored) {
     case Record::Stored::no: return State::not_sent;
     case Record::Stored::created: return State::created;
@@ -110,6 +111,7 @@ std::string_view name_of(State state) {
     case State::changed: return "changed";
     case State::unchanged: return "unchanged";
     case State::removed: return "removed";
+    case State::unchecked: return "not checked";
   }
   return "";
 }

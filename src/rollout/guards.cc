@@ -282,6 +282,8 @@ std::optional<uint32_t> Guards::beyond_reach(uint32_t node) {
 }
 
 Task<Result<uint64_t>> Guards::connection_for(uint32_t node) {
+  // A proof stores something, and a dry run stores nothing.
+  if (run_.options.dry_run) co_return 0;
   bool any_came = false;
   for (const graph::Meeting& meeting : run_.graph.guards_of(node)) {
     if (exempt_.contains({node, meeting.guard})) continue;
@@ -309,6 +311,21 @@ Task<Result<void>> Guards::await_api_service(uint32_t object) {
   co_return Result<void>();
 }
 
+void Guards::tell_unchecked(uint32_t guard) {
+  const Guard& it = run_.graph.guards()[guard];
+  bool decides = is_webhook(it) || is_policy(it);
+  if (!decides || states_[guard].came == Came::before) return;
+  size_t guarded = 0;
+  for (uint32_t node = 0; node < run_.records.size(); ++node)
+    for (const graph::Meeting& meeting : run_.graph.guards_of(node))
+      if (meeting.guard == guard && !meeting.by_pods && !run_.unchanged[node]) ++guarded;
+  if (guarded == 0) return;
+  run_.note(
+      What::warning,
+      fmt::format("not checked: whether {}, which comes or changes with this bundle, admits the {} that it guards",
+                  it.text(), guarded == 1 ? "object" : fmt::format("{} objects", guarded)));
+}
+
 Task<Result<void>> Guards::climb_ladder(uint32_t guard) {
   const Guard& it = run_.graph.guards()[guard];
   State& state = states_[guard];
@@ -316,6 +333,10 @@ Task<Result<void>> Guards::climb_ladder(uint32_t guard) {
   state.standing.since = run_.loop.now();
   state.standing.rung = state.came == Came::before ? Rung::in_effect : Rung::registered;
   if (!guards_something_to_send(guard)) co_return Result<void>();
+  if (run_.options.dry_run) {
+    tell_unchecked(guard);
+    co_return Result<void>();
+  }
   if (is_webhook(it)) co_return co_await climb_webhook(guard);
   if (is_policy(it)) co_return co_await prove_effect(guard);
   if (it.kind == Guard::Kind::api_service && it.object) co_return co_await await_api_service(*it.object);

@@ -79,7 +79,8 @@ struct ObjectEnding {
     created,
     changed,
     unchanged,
-    removed,  // pruned: it is not part of the bundle any more
+    removed,    // pruned: it is not part of the bundle any more
+    unchecked,  // a dry run that could not check it
   };
   object::Key key;
   std::string source;

@@ -34,6 +34,8 @@ struct Record {
   std::string waited_for;
   bool timed_out = false;
   bool conflict = false;
+  // In a dry run: the API server could not check it.
+  bool unchecked = false;
   std::vector<std::string> warnings;
 };
 

@@ -224,6 +224,10 @@ void Sender::refuse(uint32_t node, const Failure& failure, std::optional<Duratio
 Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, std::optional<Failure>& last) {
   bool force = false;
   Duration pause = kFirstPause;
+  if (run_.options.dry_run && !run_.kinds.of(run_.object(node))) {
+    unchecked(node, "it cannot be checked before the API that serves its kind is there");
+    co_return Result<void>();
+  }
   CO_TRY(co_await learn_kind(node));
   if (std::optional<Error> misplaced = run_.place(node)) {
     refuse(node, Failure(*std::move(misplaced)), std::nullopt);
@@ -254,6 +258,11 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
     if (!fault && connection != 0) guards_.lost(connection);
     switch (decide(node, *last)) {
       case Next::give_up:
+        // It refuses to be asked in a dry run. That says nothing about the object.
+        if (run_.options.dry_run && last->is(FaultKind::webhook_no_dry_run)) {
+          unchecked(node, "it cannot be checked: " + fault->explanation);
+          co_return Result<void>();
+        }
         // A denial proves that the webhook works: others who wait for it need not.
         if (last->is(FaultKind::webhook_denied)) place.passed();
         refuse(node, *last, std::nullopt);
@@ -263,10 +272,16 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
         if (is_refused) co_return Result<void>();
         break;
       }
-      case Next::recreate: CO_TRY(co_await recreate(node)); break;
+      case Next::recreate:
+        if (run_.options.dry_run) {
+          unchecked(node, "a field that cannot be changed differs: it would be deleted and made again");
+          co_return Result<void>();
+        }
+        CO_TRY(co_await recreate(node));
+        break;
       case Next::park:
         if (run_.options.dry_run) {
-          unchecked(node, *fault);
+          unchecked(node, "it cannot be checked before the rest of the bundle is there: " + fault->explanation);
           co_return Result<void>();
         }
         CO_TRY(co_await park(node, *fault, place));
@@ -286,8 +301,8 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
 }
 
 // A dry run stores nothing, and so cannot tell about what leans on the bundle itself.
-void Sender::unchecked(uint32_t node, const Fault& fault) {
-  std::string text = "cannot be checked before the rest of the bundle is there: " + fault.explanation;
+void Sender::unchecked(uint32_t node, std::string text) {
+  run_.records[node].unchecked = true;
   run_.records[node].warnings.push_back(text);
   run_.tell(What::warning, node, "unchecked", std::move(text));
   run_.records[node].stored = Record::Stored::created;

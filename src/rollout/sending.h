@@ -48,7 +48,7 @@ class Sender {
   Task<Result<void>> recreate(uint32_t node);
   Task<Result<void>> await_gone(uint32_t node);
   void accept(uint32_t node, kube::Reply reply);
-  void unchecked(uint32_t node, const kube::Fault& fault);
+  void unchecked(uint32_t node, std::string text);
   void belongs_elsewhere(uint32_t node, const inventory::Owner& owner);
   void refuse(uint32_t node, const kube::Failure& failure, std::optional<Duration> within);
 

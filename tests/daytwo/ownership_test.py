@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import unittest
 
@@ -142,6 +143,24 @@ class Ownership(unittest.TestCase):
         self.assertTrue(self.is_there(f"widgets.{group}", "theirs"))
         self.must(self.delete("--name", "shop", "--with-contents"))
         self.assertFalse(self.is_there("crd", f"widgets.{group}"))
+
+    def test_dry_run_writes_nothing(self):
+        place = f"{self.home}-new"
+        hook = {"name": f"guard.{self.home}.dev", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+                "failurePolicy": "Ignore", "clientConfig": {"service": {"name": "webhook", "namespace": place}},
+                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": self.home}},
+                "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}]}
+        bundle = [named("v1", "Namespace", place), config_map("inside", place), config_map("guarded", self.home),
+                  named("v1", "Service", "webhook", place, spec={"ports": [{"port": 443}]}),
+                  named("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", self.home, webhooks=[hook])]
+        # Not with -n: the bundle has a second namespace.
+        result = self.must(run(FAIRLEAD, "apply", "--name", self.home[:50].strip("-"), "--prune", "--dry-run=server", "-v", "6",
+                               "-f", "-", stdin=documents(*bundle)))
+        writes = re.findall(r"\b(?:POST|PUT|PATCH|DELETE) \S+", result.stderr)
+        self.assertEqual(len(writes), len(bundle), result.stderr)
+        self.assertEqual([one for one in writes if "dryRun=All" not in one], [])
+        self.assertRegex(result.stdout.splitlines()[-1], r"^3 created, 2 not checked in .*\(dry run: nothing was stored\)$")
+        self.assertFalse(self.is_there("validatingwebhookconfiguration", self.home))
 
     def test_live_claim_seen_from_a_container(self):
         """A run in another PID namespace does not see the holder's process, and must not take it for dead."""
