@@ -154,11 +154,16 @@ Task<Ending> take_out_bundle(kube::Client& client, kube::Discovery& discovery, s
                             .known_dead = options.known_dead};
   auto opened = co_await inventory::Inventory::open(client, discovery, std::move(wanted)).governed_by(stop);
   if (!opened) co_return frame.close(failed_with({opened.error().error()}));
-  if (!(*opened)->exists())
-    co_return frame.close(
-        failed_with({Error(ErrorKind::not_found,
-                           fmt::format("there is no bundle {} in namespace {}", name, options.default_namespace))
-                         .next("kubectl get configmaps -A -l applyset.kubernetes.io/id, which lists the bundles")}));
+  if (!(*opened)->exists()) {
+    // As with manifests, what is not there need not be removed.
+    journal.add(
+        {.what = What::note,
+         .state = "absent",
+         .text = fmt::format("there is no bundle {} in namespace {}: nothing to remove (kubectl get configmaps -A "
+                             "-l applyset.kubernetes.io/id lists the bundles)",
+                             name, options.default_namespace)});
+    co_return frame.close(Ending());
+  }
   co_return frame.close(co_await take_out_members(client, discovery, **opened, options, journal, stop));
 }
 

@@ -162,6 +162,12 @@ class Ownership(unittest.TestCase):
         self.assertRegex(result.stdout.splitlines()[-1], r"^3 created, 2 not checked in .*\(dry run: nothing was stored\)$")
         self.assertFalse(self.is_there("validatingwebhookconfiguration", self.home))
 
+    def test_bundle_that_is_gone_already(self):
+        self.must(self.apply("shop", config_map("a")))
+        self.must(self.delete("--name", "shop"))
+        again = self.must(self.delete("--name", "shop"))
+        self.assertIn(f"there is no bundle shop in namespace {self.home}: nothing to remove", again.stdout)
+
     def test_live_claim_seen_from_a_container(self):
         """A run in another PID namespace does not see the holder's process, and must not take it for dead."""
         waits = named("apps/v1", "Deployment", "never-ready", spec={
