@@ -421,12 +421,27 @@ TEST_F(RemovalTest, FinalizersAreForcedOnlyWhenAskedAndOnlyWhatIsStuck) {
   EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/b")["metadata"]["finalizers"].items().empty());
 }
 
-TEST_F(RemovalTest, ANamespaceIsFinalizedByForce) {
-  put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" +
-      config_map("held", "finalizers: [acme.dev/never]", "team"));
-  Ending ending = remove_named({"namespace/team"}, {.timeout = minutes(2), .force_finalizers = true});
-  EXPECT_EQ(ending.how, How::done) << events();
-  EXPECT_THAT(events(), HasSubstr("1 object that is left in it"));
+TEST_F(RemovalTest, ANamespaceIsEmptiedByForceAndNothingComesBack) {
+  std::string team = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n";
+  put(team + std::string("---\n") + std::string(kWidgets) + config_map("held", "finalizers: [acme.dev/never]", "team") +
+      widget("held", "acme.dev/never", "team"));
+  std::vector<std::string> questions;
+  Options options{.timeout = minutes(2), .force_finalizers = true};
+  options.ask = [&](std::string text) -> Task<bool> {
+    questions.push_back(std::move(text));
+    co_return true;
+  };
+  Ending ending = remove_named({"namespace/team"}, options);
+  EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
+  ASSERT_EQ(questions.size(), 2U);
+  EXPECT_EQ(questions[1],
+            "Namespace team does not go by itself. The finalizers of what is left in it would be removed by force, and "
+            "what they stand for is not cleaned up: ConfigMap team/held (acme.dev/never), Widget team/held "
+            "(acme.dev/never).");
+  EXPECT_EQ(count_events(What::warning, "forced"), 2U) << events();
+  put(team);
+  EXPECT_TRUE(get("/api/v1/namespaces/team/configmaps/held").is_null());
+  EXPECT_TRUE(get("/apis/example.com/v1/namespaces/team/widgets/held").is_null());
 }
 
 TEST_F(RemovalTest, SayingNoLeavesEverything) {

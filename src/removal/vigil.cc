@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "removal/causes.h"
+#include "removal/finalizers.h"
 
 namespace fairlead::removal {
 namespace {
@@ -15,6 +16,7 @@ constexpr size_t kRemindedOf = 5;
 // What is stuck for different reasons is looked into so many times a run.
 constexpr size_t kLooks = 20;
 constexpr int kForceAttempts = 3;
+constexpr size_t kNamedContents = 5;
 // So long before something is given up, it is found out what keeps it; of short times, half.
 constexpr Duration kLead = std::chrono::seconds(2);
 
@@ -29,6 +31,12 @@ Duration pause_of(const Options& options) {
   keep_up_with(options.timeout);
   for (const auto& [kind, limit] : options.timeout_for) keep_up_with(limit);
   return pause;
+}
+
+// A merge patch, for the object as it was read.
+Json without_finalizers(const Json& object) {
+  return Json(Json::Object{
+      {"metadata", Json::Object{{"resourceVersion", object["metadata"]["resourceVersion"]}, {"finalizers", nullptr}}}});
 }
 
 bool is_container(const object::Key& key) {
@@ -222,15 +230,25 @@ Error Vigil::still_there(uint32_t target, Duration within) const {
   return placed(std::move(error));
 }
 
+Task<bool> Vigil::may_force(uint32_t target, std::string question) {
+  if (run_.options.ask && !co_await run_.options.ask(std::move(question))) {
+    run_.records[target].forced = kForceAttempts;
+    co_return false;
+  }
+  co_return !run_.plan->is_settled(target);
+}
+
 Task<void> Vigil::force(uint32_t target, const Evidence& evidence, const std::string& leaves) {
   Record& record = run_.records[target];
   ++record.forced;
   const object::Key& key = run_.key(target);
   bool is_namespace = key.group.empty() && key.kind == "Namespace";
-  const Json& finalizers =
-      is_namespace ? evidence.object["spec"]["finalizers"] : evidence.object["metadata"]["finalizers"];
+  // Its own controller ends it first; finalizers of others in its metadata hold it only after that.
+  if (is_namespace && !evidence.object["spec"]["finalizers"].items().empty())
+    co_return co_await force_namespace(target, evidence);
   std::string names;
-  for (const Json& one : finalizers.items()) names += fmt::format("{}{}", names.empty() ? "" : ", ", one.string_or(""));
+  for (const Json& one : evidence.object["metadata"]["finalizers"].items())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", one.string_or(""));
   if (names.empty()) co_return;
   std::string orphans = leaves;
   if (size_t left = evidence.remaining.size())
@@ -239,38 +257,97 @@ Task<void> Vigil::force(uint32_t target, const Evidence& evidence, const std::st
       "{} does not go by itself. Its finalizers ({}) would be removed by force, and what they stand for is "
       "not cleaned up{}{}.",
       key.text(), names, orphans.empty() ? "" : "; this may be left behind: ", orphans);
-  if (run_.options.ask && !co_await run_.options.ask(question)) {
-    record.forced = kForceAttempts;
-    co_return;
-  }
-  if (run_.plan->is_settled(target)) co_return;
+  if (!co_await may_force(target, std::move(question))) co_return;
   run_.tell(What::warning, target, "forced",
             fmt::format("finalizers are removed by force: {}{}{}", names,
                         orphans.empty() ? "" : "; this may be left behind: ", orphans));
-  kube::Outcome<kube::Reply> done;
-  if (is_namespace) {
-    Json object = evidence.object;
-    object.make("spec").make("finalizers") = Json::Array();
-    done = co_await run_.client.replace(*record.resource, "", key.name, object, {.subresource = "finalize"})
-               .governed_by(&run_.requests);
-  } else {
-    Json patch(
-        Json::Object{{"metadata", Json::Object{{"resourceVersion", evidence.object["metadata"]["resourceVersion"]},
-                                               {"finalizers", nullptr}}}});
-    done = co_await run_.client.patch(*record.resource, key.ns, key.name, kube::PatchType::merge, patch)
-               .governed_by(&run_.requests);
-  }
+  forced(target,
+         co_await run_.client
+             .patch(*record.resource, key.ns, key.name, kube::PatchType::merge, without_finalizers(evidence.object))
+             .governed_by(&run_.requests));
+}
+
+void Vigil::forced(uint32_t target, const kube::Outcome<kube::Reply>& done) {
+  Record& record = run_.records[target];
   if (done) {
     if (done->value["metadata"]["uid"].string_or("") == record.uid) run_.see(target, done->value);
-    co_return;
+    return;
   }
   if (done.error().is(kube::FaultKind::not_found)) {
     run_.gone(target);
-    co_return;
+    return;
   }
   // Changed meanwhile: looked at anew, and tried again.
   if (done.error().is(kube::FaultKind::conflict)) record.stuck.reset();
   run_.tell(What::error, target, "not forced", "the finalizers could not be removed", done.error().error());
+}
+
+Task<void> Vigil::force_namespace(uint32_t target, const Evidence& evidence) {
+  Leftovers left = co_await find_leftovers(run_.client, run_.discovery, run_.key(target).name);
+  if (run_.plan->is_settled(target) || run_.waits.cancelled()) co_return;
+  if (!left.held.empty()) co_return co_await force_contents(target, left);
+  if (left.others == 0) co_return co_await finalize(target, evidence, unreachable_text(evidence, left));
+  // What is left has no finalizers: its controller is still at work on it. Looked at again later.
+  --run_.records[target].forced;
+  run_.records[target].stuck.reset();
+}
+
+Task<void> Vigil::force_contents(uint32_t target, const Leftovers& left) {
+  // Finalizers of Kubernetes itself go by themselves, once those of others are gone.
+  bool any_foreign =
+      std::ranges::any_of(left.held, [](const Leftover& one) { return has_foreign_finalizer(one.object); });
+  std::vector<const Leftover*> chosen;
+  for (const Leftover& one : left.held)
+    if (!any_foreign || has_foreign_finalizer(one.object)) chosen.push_back(&one);
+  std::string named;
+  for (size_t i = 0; i < chosen.size() && i < kNamedContents; ++i)
+    named += fmt::format("{}{} ({})", i == 0 ? "" : ", ", chosen[i]->key.text(), chosen[i]->finalizers());
+  if (chosen.size() > kNamedContents) named += fmt::format(" and {} more", chosen.size() - kNamedContents);
+  std::string question = fmt::format(
+      "{} does not go by itself. The finalizers of what is left in it would be removed by force, and what they stand "
+      "for is not cleaned up: {}.",
+      run_.key(target).text(), named);
+  if (!co_await may_force(target, std::move(question))) co_return;
+  for (const Leftover* one : chosen) {
+    run_.journal.add({.what = What::warning,
+                      .key = one->key,
+                      .state = "forced",
+                      .text = "finalizers are removed by force: " + one->finalizers()});
+    auto done =
+        co_await run_.client
+            .patch(one->resource, one->key.ns, one->key.name, kube::PatchType::merge, without_finalizers(one->object))
+            .governed_by(&run_.requests);
+    // What has gone or changed meanwhile is looked at again.
+    bool is_news = !done && !done.error().is(kube::FaultKind::not_found) && !done.error().is(kube::FaultKind::conflict);
+    if (is_news)
+      run_.journal.add({.what = What::error,
+                        .key = one->key,
+                        .state = "not forced",
+                        .text = "the finalizers could not be removed",
+                        .error = done.error().error()});
+  }
+  // Now its controller needs some time.
+  if (!run_.plan->is_settled(target)) run_.moved(target);
+}
+
+Task<void> Vigil::finalize(uint32_t target, const Evidence& evidence, const std::string& unreachable) {
+  const object::Key& key = run_.key(target);
+  std::string names;
+  for (const Json& one : evidence.object["spec"]["finalizers"].items())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", one.string_or(""));
+  std::string left = unreachable.empty()
+                         ? "nothing is left in it"
+                         : "this stays in etcd, and comes back with the next namespace of that name: " + unreachable;
+  std::string question = fmt::format("{} does not go by itself. Its own finalizers ({}) would be removed by force; {}.",
+                                     key.text(), names, left);
+  if (!co_await may_force(target, std::move(question))) co_return;
+  run_.tell(What::warning, target, "forced",
+            fmt::format("its own finalizers are removed by force: {}; {}", names, left));
+  Json object = evidence.object;
+  object.make("spec").make("finalizers") = Json::Array();
+  forced(target,
+         co_await run_.client.replace(*run_.records[target].resource, "", key.name, object, {.subresource = "finalize"})
+             .governed_by(&run_.requests));
 }
 
 }  // namespace fairlead::removal

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "removal/investigation.h"
+#include "removal/leftovers.h"
 #include "removal/run.h"
 #include "removal/tracking.h"
 
@@ -41,6 +42,14 @@ class Vigil {
   // What was not told to go yet, and for what the first of it waits.
   std::string behind_text() const;
   Task<void> force(uint32_t target, const Evidence& evidence, const std::string& leaves);
+  // Removes the finalizers of what is left in a namespace, so that its controller can end it. Its own finalizer only
+  // where not everything in it can be reached, or nothing is left in it.
+  Task<void> force_namespace(uint32_t target, const Evidence& evidence);
+  Task<void> force_contents(uint32_t target, const Leftovers& left);
+  Task<void> finalize(uint32_t target, const Evidence& evidence, const std::string& unreachable);
+  // Whether it may be done. If not, it is not asked again.
+  Task<bool> may_force(uint32_t target, std::string question);
+  void forced(uint32_t target, const kube::Outcome<kube::Reply>& done);
   bool is_alike(uint32_t one, uint32_t other) const;
 
   Run& run_;
