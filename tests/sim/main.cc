@@ -41,10 +41,13 @@ std::vector<Scenario> sabotaged() {
           named("forgets-members", rollout_scenario(forgets_members())),
           named("overlooks-claim", rollout_scenario(overlooks_claim())),
           named("forgets-connection", rollout_scenario(forgets_connection())),
+          named("forgets-dry-run", rollout_scenario(forgets_dry_run())),
           named("believes-at-once", rollout_scenario(believes_at_once())),
           named("believes-deleted", removal_scenario(believes_deleted())),
           named("assumes-gone", removal_scenario(assumes_gone())),
-          named("forgets-uids", removal_scenario(forgets_uids()))};
+          named("forgets-uids", removal_scenario(forgets_uids())),
+          named("overlooks-others", removal_scenario(overlooks_others())),
+          named("believes-labels", removal_scenario(believes_labels()))};
 }
 
 struct Arguments {

@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "ignores_selectors.h"
+#include "inventory/inventory.h"
 #include "sandbox/core.h"
 #include "scenarios.h"
 #include "workload.h"
@@ -19,6 +21,7 @@ using removal::Ending;
 using removal::ObjectEnding;
 
 constexpr int kMostRuns = 8;
+const inventory::BundleName kBundle{.name = "bundle", .home = "default"};
 const sandbox::ResourceId kWidgets{"acme.dev", "widgets"};
 const sandbox::ResourceId kDeployments{"apps", "deployments"};
 
@@ -100,6 +103,9 @@ class Removals {
     bool definition_goes = plan_.chance(0.7);
     bool namespace_is_target = plan_.chance(0.6);
     protected_ = plan_.chance(0.15);
+    Random bundling = world.dice("bundling");
+    is_bundle_ = bundling.chance(0.4);
+    ignores_selectors_ = is_bundle_ && bundling.chance(0.3);
     bool namespace_goes = namespace_is_target && !protected_;
     add({"", "namespaces"}, "/api/v1/namespaces", named("v1", "Namespace", "team"), namespace_is_target, false);
     placed_.back().stays = protected_;
@@ -129,6 +135,28 @@ class Removals {
       add({"", "configmaps"}, "/api/v1/namespaces/team/configmaps", std::move(value), plan_.chance(0.5), false);
       placed_.back().stays = true;
     }
+    if (is_bundle_) keep_others();
+  }
+
+  // A bundle takes nothing of others along, neither with its namespace nor with its definition.
+  void keep_others() {
+    bool in_team = false, widgets = false;
+    for (Placed& one : placed_) {
+      if (one.is_target) continue;
+      one.may_go = false;
+      in_team = in_team || one.key().ns == "team";
+      widgets = widgets || one.key().kind == "Widget";
+      // People and controllers copy labels.
+      if (world_.dice("copied " + one.key().text()).chance(0.3)) label(one.value);
+    }
+    for (Placed& one : placed_) {
+      if (!one.is_target) continue;
+      label(one.value);
+      if (one.key().kind == "Namespace") one.stays = one.stays || in_team;
+      if (one.key().kind == "CustomResourceDefinition") one.stays = one.stays || widgets;
+    }
+    for (Placed& one : placed_)
+      if (one.key().ns == "team" && placed_.front().stays) one.may_go = false;
   }
 
   bool operator_works() const { return !dead_ && !blocked_; }
@@ -138,10 +166,7 @@ class Removals {
     for (Placed& one : placed_) {
       sandbox::Place place = place_of(one);
       for (int attempt = 0; attempt < 100 && !world_.sandbox.core().store.find(one.resource, place); ++attempt) {
-        (void)co_await http::send(world_.sandbox.api_server(), {.method = "POST",
-                                                                .target = one.path,
-                                                                .headers = {{"Content-Type", "application/json"}},
-                                                                .body = one.value.dump()});
+        (void)co_await http::send(world_.sandbox.api_server(), creation_of(one));
         if (!co_await sleep_for(world_.loop, 100ms)) co_return false;
       }
       sandbox::ObjectPtr there = world_.sandbox.core().store.find(one.resource, place);
@@ -160,8 +185,24 @@ class Removals {
         if (!co_await sleep_for(world_.loop, 100ms)) co_return false;
       }
     if (blocked_) (void)co_await sleep_for(world_.loop, 30s);
+    if (is_bundle_ && !co_await put_record()) co_return false;
     begun_ = true;
     co_return true;
+  }
+
+  // The record of the bundle, as a rollout leaves it.
+  Task<bool> put_record() {
+    kube::Client client(world_.loop, world_.sandbox.api_server(), nullptr, {});
+    kube::Discovery discovery(client);
+    std::vector<inventory::Wanted> wanted;
+    for (const Placed& one : placed_)
+      if (one.is_target) wanted.push_back({.key = one.key(), .version = "v1"});
+    for (int attempt = 0; attempt < 50; ++attempt) {
+      auto opened = co_await inventory::Inventory::open(client, discovery, {.name = kBundle.name, .ns = kBundle.home});
+      if (opened && co_await (*opened)->claim(wanted) && co_await (*opened)->release()) co_return true;
+      if (!co_await sleep_for(world_.loop, 1s)) co_return false;
+    }
+    co_return false;
   }
 
   // Takes a finalizer off one widget at a time, while its Deployment is there.
@@ -209,8 +250,9 @@ class Removals {
     FaultyTransport& network = world_.transport(fmt::format("run{}", ++runs_));
     kube::Client::Options client_options;
     client_options.seed = world_.seed + static_cast<uint64_t>(runs_);
-    std::unique_ptr<http::Transport> wrong = sabotage_ ? sabotage_(network) : nullptr;
-    kube::Client client(world_.loop, wrong ? *wrong : network, nullptr, client_options);
+    IgnoresSelectors ignorant(network, ignores_selectors_);
+    std::unique_ptr<http::Transport> wrong = sabotage_ ? sabotage_(ignorant) : nullptr;
+    kube::Client client(world_.loop, wrong ? *wrong : ignorant, nullptr, client_options);
     kube::Discovery discovery(client);
     journal::Journal journal(world_.loop.clock());
     journal.read_by([this](const journal::Event& event) { read(event); });
@@ -231,7 +273,9 @@ class Removals {
       if (one.is_target) targets.push_back({.key = one.key(), .version = "v1", .source = {}, .uid = one.uid});
     auto known = co_await discovery.all();
     Ending ending;
-    if (known)
+    if (is_bundle_)
+      ending = co_await removal::take_out_bundle(client, discovery, kBundle.name, std::move(options), journal, &stop);
+    else if (known)
       ending = co_await removal::take_out(client, discovery, std::move(targets), std::move(options), journal, &stop);
     else ending.how = Ending::How::failed;
     if (interrupted && !fired) world_.loop.cancel_timer(timer);
@@ -243,7 +287,9 @@ class Removals {
   Task<void> run_until_done() {
     for (int i = 0; i < kMostRuns && !world_.failure(); ++i) {
       Ending ending = co_await run();
-      if (ending.how == Ending::How::done) break;
+      if (ending.how == Ending::How::done && !keeps_too_much(ending)) break;
+      // What cannot reach the cluster ends at once, and is tried for as long as it takes.
+      if (is_bundle_ && !healed_for(0s) && ending.objects.empty()) --i;
       if (!co_await sleep_for(world_.loop, 1s)) co_return;
       if (i == kMostRuns - 1 && can_all_go()) {
         std::string why;
@@ -254,10 +300,14 @@ class Removals {
       if (!can_all_go() && i >= 1 && healed_for(0s)) break;
     }
     for (const Placed& one : placed_)
-      if (one.is_target && can_all_go() && is_there(one)) world_.fail(one.key().text() + " is still there");
+      if (one.is_target && !one.stays && can_all_go() && is_there(one))
+        world_.fail(one.key().text() + " is still there");
     for (const Placed& one : placed_)
       if ((one.stays || (!one.is_target && !one.may_go)) && !is_there(one))
         world_.fail(one.key().text() + " was not to go, and is gone");
+    for (const Placed& one : placed_)
+      if (is_bundle_ && !one.is_target && is_there(one) && was_changed(one))
+        world_.fail(one.key().text() + " is not ours, and was changed");
     for (const auto& [resource, place, uid] : anew_) {
       sandbox::ObjectPtr there = world_.sandbox.core().store.find(resource, place);
       if (!there || (*there)["metadata"]["uid"].string_or("") != uid)
@@ -294,6 +344,32 @@ class Removals {
 
   void add(sandbox::ResourceId resource, std::string path, Json value, bool is_target, bool may_go) {
     placed_.push_back({std::move(resource), std::move(path), std::move(value), is_target, may_go, false, {}});
+  }
+  static void label(Json& value) {
+    value.make("metadata").make("labels").make(inventory::kPartOfLabel) = kBundle.label_value();
+  }
+  // What the bundle has is applied by it; what others have is created by them.
+  http::Request creation_of(const Placed& one) const {
+    if (!is_bundle_ || !one.is_target)
+      return {.method = "POST",
+              .target = one.path,
+              .headers = {{"Content-Type", "application/json"}},
+              .body = one.value.dump()};
+    return {.method = "PATCH",
+            .target = fmt::format("{}/{}?fieldManager={}", one.path, one.key().name, "fairlead%2Fdefault%2Fbundle"),
+            .headers = {{"Content-Type", "application/apply-patch+yaml"}},
+            .body = one.value.dump()};
+  }
+  bool was_changed(const Placed& one) const {
+    const Json& now = *world_.sandbox.core().store.find(one.resource, place_of(one));
+    return now["metadata"].contains("deletionTimestamp") || inventory::part_of(now) != inventory::part_of(one.value);
+  }
+  // Where the contents of a namespace cannot be listed, it is kept for now.
+  bool keeps_too_much(const Ending& ending) const {
+    return std::ranges::any_of(ending.objects, [this](const ObjectEnding& object) {
+      const Placed* one = find(object.key);
+      return object.state == ObjectEnding::State::kept && one && !one->stays;
+    });
   }
   static sandbox::Place place_of(const Placed& one) { return {one.key().ns, one.key().name}; }
 
@@ -338,6 +414,9 @@ class Removals {
   bool dead_ = false;
   bool blocked_ = false;
   bool protected_ = false;
+  // What goes is a bundle with a name, among things of others.
+  bool is_bundle_ = false;
+  bool ignores_selectors_ = false;
   Duration pace_{};
   std::vector<Placed> placed_;
   std::vector<Anew> anew_;

@@ -1,4 +1,6 @@
 #include "base/json.h"
+#include "inventory/applyset.h"
+#include "inventory/membership.h"
 #include "scenarios.h"
 
 namespace fairlead::sim {
@@ -72,8 +74,77 @@ class ForgetsUids final : public http::Transport {
   http::Transport& network_;
 };
 
+// Changes the items of every list.
+class RewritesLists : public http::Transport {
+ public:
+  explicit RewritesLists(http::Transport& network) : network_(network) {}
+
+  Task<Result<http::Answer>> open(http::Request request) override {
+    bool is_list = request.method == "GET" && !request.long_lived;
+    if (!is_list) co_return co_await network_.open(std::move(request));
+    CO_TRY_ASSIGN(http::Answer answer, co_await network_.open(std::move(request)));
+    if (answer.status != 200) co_return answer;
+    std::string text;
+    while (true) {
+      CO_TRY_ASSIGN(std::optional<std::string> piece, co_await answer.body->read());
+      if (!piece) break;
+      text += *piece;
+    }
+    Result<Json> value = Json::parse(text);
+    if (value && (*value)["items"].is_array()) {
+      rewrite(*value->make("items").if_array());
+      text = value->dump();
+    }
+    answer.body = http::body_of(std::move(text));
+    co_return answer;
+  }
+
+ protected:
+  virtual void rewrite(Json::Array& items) = 0;
+
+ private:
+  http::Transport& network_;
+};
+
+class OverlooksOthers final : public RewritesLists {
+ public:
+  using RewritesLists::RewritesLists;
+
+ private:
+  void rewrite(Json::Array& items) override {
+    std::erase_if(items, [](const Json& item) {
+      return item["metadata"].contains("namespace") && !item["metadata"]["labels"].contains(inventory::kPartOfLabel);
+    });
+  }
+};
+
+class BelievesLabels final : public RewritesLists {
+ public:
+  using RewritesLists::RewritesLists;
+
+ private:
+  void rewrite(Json::Array& items) override {
+    inventory::Identity identity{.label_value = bundle_.label_value(), .managers = {bundle_.field_manager()}};
+    for (Json& item : items) {
+      inventory::Membership membership = inventory::membership(item, identity);
+      if (membership == inventory::Membership::member || membership == inventory::Membership::unlabelled) continue;
+      item.make("metadata").make("managedFields") =
+          Json::Array{Json::Object{{"manager", bundle_.field_manager()}, {"operation", "Apply"}}};
+      item.make("metadata").if_object()->erase("ownerReferences");
+    }
+  }
+
+  inventory::BundleName bundle_{.name = "bundle", .home = "default"};
+};
+
 }  // namespace
 
+RemovalSabotage overlooks_others() {
+  return [](http::Transport& network) { return std::make_unique<OverlooksOthers>(network); };
+}
+RemovalSabotage believes_labels() {
+  return [](http::Transport& network) { return std::make_unique<BelievesLabels>(network); };
+}
 RemovalSabotage believes_deleted() {
   return [](http::Transport& network) { return std::make_unique<BelievesDeleted>(network); };
 }

@@ -32,7 +32,7 @@ Task<void> play(World& world, RolloutSabotage sabotage) {
   Scope others(world.loop, nullptr);
   others.spawn(inject(world, judge));
   if (foreign) co_await put_foreign_shadows(world);
-  co_await put_bystanders(world);
+  Bystanders bystanders = co_await put_bystanders(world, judge->bundle().home);
   co_await put_first_part(world, *judge);
 
   Duration heals_after = 1s + some_time(random, 20s);
@@ -41,8 +41,16 @@ Task<void> play(World& world, RolloutSabotage sabotage) {
   if (early) heal_later();
   if (renewed) co_await rollouts.run_older(older.objects);
   if (!early) heal_later();
+  // Another bundle has something in a namespace that leaves this one: both stay.
+  if (renewed && world.dice("neighbour").chance(0.5) && world.history.step("neighbour", 0) &&
+      world.sandbox.core().find("", "namespaces", "", "team-old")) {
+    co_await put_neighbour(world, "team-old", bystanders);
+    if (bystanders.contains({"configmaps", {"team-old", "neighbour"}}))
+      std::erase_if(older.leftovers, [](const BundleObject& one) { return one.place.name == "team-old"; });
+  }
   judge->begin();
   if (renewed) rollouts.prune();
+  if (world.dice("rehearsal").chance(0.2) && world.history.step("rehearsal", 0)) co_await rollouts.rehearse();
   Scope rivals(world.loop, nullptr);
   if (two && rollouts.named() && world.history.step("rival", 0)) rivals.spawn(rollouts.run_rival());
   co_await rollouts.run_until_done();
@@ -66,7 +74,7 @@ Task<void> play(World& world, RolloutSabotage sabotage) {
     if (judge->has_shadows()) world.fail("shadows are left though their time is over");
   }
   if (foreign) check_foreign_shadow(world);
-  check_bystanders(world);
+  check_bystanders(world, bystanders);
   others.cancel();
   co_await others.join();
   if (extension) co_await extension->stop();

@@ -6,6 +6,8 @@
 #include <map>
 
 #include "base/base64.h"
+#include "inventory/applyset.h"
+#include "inventory/membership.h"
 #include "rollout_manifests.h"
 #include "rollout_older.h"
 #include "sandbox/core.h"
@@ -212,19 +214,49 @@ void check_foreign_shadow(World& world) {
     world.fail("the shadow of another run that is at work was removed");
 }
 
-Task<void> put_bystanders(World& world) {
-  for (Json object : {config_map("default", "bystander", "nobody"), secret("default", "bystander")}) {
-    std::string_view kind = object["kind"].string_or("");
-    std::string path = fmt::format("/api/v1/namespaces/default/{}", kind == "Secret" ? "secrets" : "configmaps");
-    object.make("metadata").make("labels") = Json::Object{{"applyset.kubernetes.io/part-of", "applyset-other-v1"}};
-    (void)co_await put_in_place(world, "POST", std::move(path), "application/json", object.dump());
-  }
+namespace {
+
+void note_bystander(World& world, const std::string& resource, const sandbox::Place& place, Bystanders& bystanders) {
+  if (sandbox::ObjectPtr there = world.sandbox.core().find("", resource, place.ns, place.name))
+    bystanders[{resource, place}] = (*there)["metadata"]["resourceVersion"].string_or("");
 }
 
-void check_bystanders(World& world) {
-  for (const char* resource : {"configmaps", "secrets"})
-    if (!world.sandbox.core().find("", resource, "default", "bystander"))
-      world.fail(fmt::format("the bystander among the {} is gone", resource));
+}  // namespace
+
+Task<Bystanders> put_bystanders(World& world, std::string home) {
+  Bystanders bystanders;
+  std::string copied = inventory::BundleName{.name = "bundle", .home = std::move(home)}.label_value();
+  for (const std::string& name : {std::string("bystander"), std::string("copy")})
+    for (Json object : {config_map("default", name, "nobody"), secret("default", name)}) {
+      std::string resource = object["kind"].string_or("") == "Secret" ? "secrets" : "configmaps";
+      object.make("metadata").make("labels").make(inventory::kPartOfLabel) =
+          name == "copy" ? copied : std::string("applyset-other-v1");
+      (void)co_await put_in_place(world, "POST", "/api/v1/namespaces/default/" + resource, "application/json",
+                                  object.dump());
+      note_bystander(world, resource, {"default", name}, bystanders);
+    }
+  co_return bystanders;
+}
+
+Task<void> put_neighbour(World& world, std::string ns, Bystanders& bystanders) {
+  inventory::BundleName other{.name = "other", .home = "default"};
+  Json object = config_map(ns, "neighbour", "theirs");
+  object.make("metadata").make("labels").make(inventory::kPartOfLabel) = other.label_value();
+  (void)co_await put_in_place(
+      world, "PATCH",
+      fmt::format("/api/v1/namespaces/{}/configmaps/neighbour?fieldManager=fairlead%2Fdefault%2Fother", ns),
+      "application/apply-patch+yaml", object.dump());
+  note_bystander(world, "configmaps", {ns, "neighbour"}, bystanders);
+}
+
+void check_bystanders(World& world, const Bystanders& bystanders) {
+  for (const auto& [where, version] : bystanders) {
+    const auto& [resource, place] = where;
+    sandbox::ObjectPtr there = world.sandbox.core().find("", resource, place.ns, place.name);
+    if (!there) world.fail(fmt::format("{} {}/{} is not ours, and was deleted", resource, place.ns, place.name));
+    else if ((*there)["metadata"]["resourceVersion"].string_or("") != version)
+      world.fail(fmt::format("{} {}/{} is not ours, and was changed", resource, place.ns, place.name));
+  }
 }
 
 }  // namespace fairlead::sim

@@ -1,8 +1,10 @@
 // What is in a cluster besides a rollout, and what others do there meanwhile.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "rollout_judge.h"
 
@@ -21,8 +23,12 @@ Task<void> inject(World& world, std::shared_ptr<Judge> judge);
 Task<void> put_foreign_shadows(World& world);
 void check_foreign_shadow(World& world);
 
-// Objects of other bundles, of kinds that are pruned: they must stay.
-Task<void> put_bystanders(World& world);
-void check_bystanders(World& world);
+// Objects of others, of kinds that are pruned, by their version: they must stay as they are. Some belong to another
+// bundle; to others, the label of the bundle with that home was copied.
+using Bystanders = std::map<std::pair<std::string, sandbox::Place>, std::string>;
+Task<Bystanders> put_bystanders(World& world, std::string home);
+// An object of another bundle in a namespace that leaves this one.
+Task<void> put_neighbour(World& world, std::string ns, Bystanders& bystanders);
+void check_bystanders(World& world, const Bystanders& bystanders);
 
 }  // namespace fairlead::sim

@@ -58,6 +58,12 @@ Task<Result<http::Answer>> LoadBalancer::open(http::Request request) {
   co_return answer;
 }
 
+Task<Result<http::Answer>> Rehearsal::open(http::Request request) {
+  bool writes = request.method != "GET" && request.target.find("dryRun=All") == std::string::npos;
+  if (is_dry_ && writes) world_.fail(fmt::format("a dry run has written: {} {}", request.method, request.target));
+  return network_.open(std::move(request));
+}
+
 Task<Result<http::Answer>> Process::open(http::Request request) {
   if (*killed_) co_return fail(killed_error());
   bool writes = is_apply(request);

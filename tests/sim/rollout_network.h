@@ -41,4 +41,16 @@ class Process final : public http::Transport {
   std::shared_ptr<bool> killed_ = std::make_shared<bool>(false);
 };
 
+// Lets nothing pass unseen that a dry run writes.
+class Rehearsal final : public http::Transport {
+ public:
+  Rehearsal(http::Transport& network, World& world, bool is_dry) : network_(network), world_(world), is_dry_(is_dry) {}
+  Task<Result<http::Answer>> open(http::Request request) override;
+
+ private:
+  http::Transport& network_;
+  World& world_;
+  bool is_dry_;
+};
+
 }  // namespace fairlead::sim

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ignores_selectors.h"
 #include "rollout_network.h"
 
 namespace fairlead::sim {
@@ -27,6 +28,7 @@ Rollouts::Rollouts(World& world, std::shared_ptr<Judge> judge, RolloutSabotage s
   if (random.chance(0.4)) options_.name = "bundle";
   options_.default_namespace = judge_->bundle().home;
   if (random.chance(0.1)) options_.concurrency = 1 + random.below(4);
+  ignores_selectors_ = world.dice("selectors").chance(0.15);
   if (random.chance(0.5)) options_.known_dead = [this](std::string_view origin) { return killed_.contains(origin); };
 }
 
@@ -38,8 +40,10 @@ Task<Rollouts::End> Rollouts::run(manifest::Bundle bundle, std::optional<Duratio
   End end{.ending = {}, .run = options.run};
   LoadBalancer balancer(world_, *judge_, end.run + " servers");
   FaultyTransport& network = world_.transport(end.run, balancer);
-  std::unique_ptr<http::Transport> wrong = sabotage_ ? sabotage_(network) : nullptr;
-  http::Transport& way_out = wrong ? *wrong : static_cast<http::Transport&>(network);
+  IgnoresSelectors ignorant(network, ignores_selectors_);
+  Rehearsal rehearsal(ignorant, world_, options.dry_run);
+  std::unique_ptr<http::Transport> wrong = sabotage_ ? sabotage_(rehearsal) : nullptr;
+  http::Transport& way_out = wrong ? *wrong : static_cast<http::Transport&>(rehearsal);
   Process process(way_out, *judge_, end.run, named());
   kube::Client::Options client_options;
   client_options.seed = world_.seed + runs_;
@@ -81,6 +85,12 @@ Task<void> Rollouts::run_older(const std::vector<BundleObject>& objects) {
     (void)co_await run(to_manifest(objects), killed_after);
     if (random.chance(0.5)) co_return;
   }
+}
+
+Task<void> Rollouts::rehearse() {
+  options_.dry_run = true;
+  (void)co_await run(to_manifest(judge_->bundle().objects), std::nullopt);
+  options_.dry_run = false;
 }
 
 Task<void> Rollouts::run_until_done() {

@@ -23,6 +23,8 @@ class Rollouts {
 
   // Once or twice, killed or not, with whatever comes of it.
   Task<void> run_older(const std::vector<BundleObject>& objects);
+  // A dry run, with whatever comes of it.
+  Task<void> rehearse();
   // Again and again until it is done. What was killed may end as it likes; so may what never began.
   Task<void> run_until_done();
   // Another run, which begins meanwhile: it is done, or has not sent anything.
@@ -44,6 +46,8 @@ class Rollouts {
   std::shared_ptr<Judge> judge_;
   RolloutSabotage sabotage_;
   rollout::Options options_;
+  // The API servers take no notice of label selectors.
+  bool ignores_selectors_ = false;
   uint64_t runs_ = 0;
   std::set<std::string, std::less<>> killed_;
 };

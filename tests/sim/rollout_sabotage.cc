@@ -91,6 +91,21 @@ class BelievesAtOnce final : public http::Transport {
   std::set<std::string> policies_;             // RUN-NUMBER
 };
 
+class ForgetsDryRun final : public http::Transport {
+ public:
+  explicit ForgetsDryRun(http::Transport& network) : network_(network) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    constexpr std::string_view kDryRun = "dryRun=All";
+    bool applies = request.method == "PATCH";
+    if (size_t at = request.target.find(kDryRun); applies && at != std::string::npos)
+      request.target.replace(at, kDryRun.size(), "pretty=false");
+    return network_.open(std::move(request));
+  }
+
+ private:
+  http::Transport& network_;
+};
+
 // The record of a bundle, or a list of its objects, is read wrong.
 class MisreadsInventory final : public http::Transport {
  public:
@@ -129,6 +144,10 @@ RolloutSabotage misreads(MisreadsInventory::How how) {
 
 RolloutSabotage forgets_members() { return misreads(MisreadsInventory::How::no_members); }
 RolloutSabotage overlooks_claim() { return misreads(MisreadsInventory::How::no_claim); }
+
+RolloutSabotage forgets_dry_run() {
+  return [](http::Transport& network) { return std::make_unique<ForgetsDryRun>(network); };
+}
 
 RolloutSabotage forgets_connection() {
   return [](http::Transport& network) { return std::make_unique<ForgetsConnection>(network); };

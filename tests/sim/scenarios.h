@@ -44,6 +44,8 @@ RolloutSabotage forgets_connection();
 RolloutSabotage forgets_members();
 // That another run is at work on the bundle is not seen.
 RolloutSabotage overlooks_claim();
+// What is meant as a dry run is none.
+RolloutSabotage forgets_dry_run();
 // Guards are taken to be in effect and to answer before they do.
 RolloutSabotage believes_at_once();
 // What lingers for its finalizers is taken for gone.
@@ -52,5 +54,9 @@ RemovalSabotage believes_deleted();
 RemovalSabotage assumes_gone();
 // What has the name of an object that is to go is removed in its place.
 RemovalSabotage forgets_uids();
+// What others have in a namespace, or of a kind, is not seen.
+RemovalSabotage overlooks_others();
+// An object that the label was copied to is taken for a member.
+RemovalSabotage believes_labels();
 
 }  // namespace fairlead::sim

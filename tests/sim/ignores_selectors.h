@@ -1,0 +1,27 @@
+// A server that takes no notice of label selectors, as some aggregated API servers do.
+#pragma once
+
+#include "http/message.h"
+
+namespace fairlead::sim {
+
+class IgnoresSelectors final : public http::Transport {
+ public:
+  // Without `ignores` it changes nothing.
+  IgnoresSelectors(http::Transport& network, bool ignores) : network_(network), ignores_(ignores) {}
+
+  Task<Result<http::Answer>> open(http::Request request) override {
+    size_t at = ignores_ ? request.target.find("labelSelector=") : std::string::npos;
+    if (at != std::string::npos) {
+      size_t end = request.target.find('&', at);
+      request.target.erase(at, end == std::string::npos ? end : end + 1 - at);
+    }
+    return network_.open(std::move(request));
+  }
+
+ private:
+  http::Transport& network_;
+  bool ignores_;
+};
+
+}  // namespace fairlead::sim
