@@ -65,8 +65,8 @@ TEST(Mutate, AppliesOperations) {
             R"({"a":"1"})");
   EXPECT_EQ(result({patches("[]")}, attributes), R"({"a":"1"})");
   EXPECT_EQ(result({patches("[JSONPatch{op: 'remove', path: '/data/b'}]")}, attributes),
-            "policy 'p' with binding 'b' denied request: JSON Patch: remove operation does not apply: doc is missing "
-            "path: \"/data/b\": missing value");
+            "policy 'p' with binding 'b' denied request: JSON Patch: error in remove for path: '/data/b': Unable to "
+            "remove nonexistent key: b: missing value");
 }
 
 TEST(Mutate, DeniesInTheWordsOfTheApiServer) {

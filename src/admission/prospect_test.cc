@@ -139,7 +139,7 @@ TEST(Prospect, OtherVersionsAndExemptKinds) {
   EXPECT_EQ(certainty(v2, prospect), "never");
   prospect.equivalents = {{.resource = {"", "v2", "configmaps"}, .kind = {"", "v2", "ConfigMap"}}};
   EXPECT_EQ(certainty(v2, prospect), "certainly");
-  prospect.kind = {"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration"};
+  prospect.resource = {"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations"};
   EXPECT_EQ(certainty("{}", prospect), "never");
 }
 

@@ -90,7 +90,7 @@ R"~(apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy 1s=whenDeleted 2s=wh
 R"~(apps.v1.StatefulSetSpec 1i=replicas 2@meta.v1.LabelSelector=selector 3@core.v1.PodTemplateSpec=template 4*@core.v1.PersistentVolumeClaim=volumeClaimTemplates 5s=serviceName 6s=podManagementPolicy 7@apps.v1.StatefulSetUpdateStrategy=updateStrategy 8i=revisionHistoryLimit 9i=minReadySeconds 10@apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy=persistentVolumeClaimRetentionPolicy 11@apps.v1.StatefulSetOrdinals=ordinals)~",
 R"~(apps.v1.StatefulSetStatus 1l=observedGeneration 2i=replicas 3i=readyReplicas 4i=currentReplicas 5i=updatedReplicas 6s=currentRevision 7s=updateRevision 9i=collisionCount 10*@apps.v1.StatefulSetCondition=conditions 11i=availableReplicas)~",
 R"~(apps.v1.StatefulSetUpdateStrategy 1s=type 2@apps.v1.RollingUpdateStatefulSetStrategy=rollingUpdate)~",
-R"~(authentication.v1.AttestationValue 1*s=items)~",
+R"~(authentication.v1.AttestationValue!o 1*s=items)~",
 R"~(authentication.v1.BoundObjectReference 1s=kind 2s=apiVersion 3s=name 4s=uid)~",
 R"~(authentication.v1.ExtraValue!o 1*s=items)~",
 R"~(authentication.v1.SelfSubjectReview 1@meta.v1.ObjectMeta=metadata 2@authentication.v1.SelfSubjectReviewStatus=status)~",

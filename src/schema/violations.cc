@@ -121,9 +121,12 @@ class Validator {
 
   // Formats that nobody knows are not there.
   static std::optional<std::string_view> format_of(const Json& schema) {
-    std::string_view format = schema["format"].string_or("");
-    if (format.empty() || !has_format(format, "")) return std::nullopt;
-    return format;
+    std::string_view type = schema["type"].string_or(""), format = schema["format"].string_or("");
+    bool known = type == "integer"                  ? format == "int32" || format == "int64"
+                 : type == "number"                 ? format == "float" || format == "double"
+                 : type == "string" || type.empty() ? !format.empty() && has_format(format, "")
+                                                    : false;
+    return known ? std::optional(format) : std::nullopt;
   }
 
   static void step(Findings& out, Findings found) {
@@ -207,12 +210,11 @@ class Validator {
   // Whether a number can be held by the type and format that the schema names. `what` is the number's part in it.
   static void check_range(const Json& schema, const std::string& path, std::string_view what, const Json& value,
                           Findings& out) {
-    std::string_view type = schema["type"].string_or(""), format = schema["format"].string_or("");
+    std::string_view type = schema["type"].string_or(""), format = format_of(schema).value_or("");
     double number = number_of(value);
     bool whole = std::trunc(number) == number;
     bool fits = true;
     if (type == "integer") {
-      if (format != "int32" && format != "int64") format = "";
       if (format == "int32") fits = whole && number >= INT32_MIN && number <= INT32_MAX;
       else fits = value.if_int64() || (whole && std::abs(number) < 9223372036854775808.0);
     } else if (type == "number" && format == "float") {
