@@ -142,14 +142,17 @@ std::optional<WebhookText> read_verdict(std::string_view text) {
   return result;
 }
 
-// What 1.37 puts before the words of a failed conversion, since it takes the object for corrupt:
-// `failed to read one or more convs.example.com from the storage: StorageError: corrupt object, Code: 7, Key: …,
-// ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=12: `, or the end of that.
+// What 1.37 puts before the words of a failed conversion, since it takes the object for corrupt: `storage is
+// (re)initializing: failed to list <unspecified>: failed to read one or more convs.example.com from the storage:
+// StorageError: corrupt object, Code: 7, Key: …, ResourceVersion: 0, AdditionalErrorMsg: object not decodable
+// revision=12: `, or the end of that.
 void take_storage_words(std::string_view& text) {
   auto take_until = [&text](std::string_view begin, std::string_view end) {
     size_t at = text.starts_with(begin) ? text.find(end) : std::string_view::npos;
     if (at != std::string_view::npos) text.remove_prefix(at + end.size());
   };
+  take_until("storage is (re)initializing: ", ": ");
+  take_until("failed to list ", ": ");
   take_until("failed to read one or more ", " from the storage: ");
   take_until("StorageError: corrupt object, ", ", AdditionalErrorMsg: ");
   take_until("object not decodable revision=", ": ");
