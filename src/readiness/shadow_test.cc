@@ -159,7 +159,17 @@ TEST_F(ShadowTest, AValidatingPolicyIsInEffectOnceItsMarkerIs) {
   EXPECT_THAT(shadows(), IsEmpty());
 }
 
+TEST_F(ShadowTest, MutatingPoliciesOnceTheirMarkerIsSeen) {
+  auto prove = prover();
+  Proof proof = proof_of(prove->created_in_effect(GuardKind::mutating_policies, 0));
+  EXPECT_TRUE(proof.reached(Rung::in_effect)) << proof.why_not;
+  loop_.run(prove->clean_up());
+  EXPECT_THAT(names_in("mutatingadmissionpolicies"), IsEmpty());
+}
+
+// As before 1.36.
 TEST_F(ShadowTest, WhatTheServerDoesNotServeCannotBeProved) {
+  front_.unserved = "/mutatingadmissionpolic";
   auto prove = prover();
   Proof proof = proof_of(prove->created_in_effect(GuardKind::mutating_policies, 0));
   EXPECT_FALSE(proof.proved);

@@ -17,13 +17,16 @@ using namespace std::chrono_literals;
 using kube::Outcome, kube::Reply;
 using testing::HasSubstr;
 
-// A pinned request goes to the API server of its connection, any other one to the first. Counts, and can tamper.
+// A pinned request goes to the API server of its connection, any other one to the first. Counts, can tamper,
+// and can lack an API.
 class Front final : public http::Transport {
  public:
   explicit Front(sandbox::Sandbox& sandbox) : sandbox_(sandbox) {}
 
   Task<Result<http::Answer>> open(http::Request request) override {
     requests.push_back(request.method + " " + request.target);
+    if (!unserved.empty() && request.target.contains(unserved))
+      co_return http::Answer{404, {{"Content-Type", "text/plain"}}, http::body_of("404 page not found\n"), 1};
     // The sandbox numbers the connections of its servers from one.
     size_t server = request.connection == 0 ? 0 : request.connection - 1;
     CO_TRY_ASSIGN(http::Answer answer, co_await sandbox_.api_server(server).open(std::move(request)));
@@ -40,6 +43,8 @@ class Front final : public http::Transport {
 
   std::vector<std::string> requests;
   std::function<std::string(std::string)> tamper;
+  // What is in the address of an API that this server does not have.
+  std::string unserved;
 
  private:
   sandbox::Sandbox& sandbox_;

@@ -111,8 +111,8 @@ TEST_F(RolloutTest, AnObjectOfAnotherBundleStaysThere) {
   EXPECT_EQ(states(apply(map("2"), two)), "ConfigMap default/x changed\n") << events();
   // The bundle that it was moved from leaves it alone.
   one.prune = true;
-  EXPECT_EQ(states(apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\n", one)),
-            "ConfigMap default/y created\n");
+  EXPECT_EQ(states(apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n", one)),
+            "ConfigMap default/other created\n");
   EXPECT_EQ(get("/api/v1/namespaces/default/configmaps/x")["data"]["a"].string_or(""), "2");
 }
 
