@@ -51,6 +51,8 @@ def program(folder, package, duration):
 
 @functools.cache
 def image(name, binary):
-    """An archive of the image localhost/acid/NAME:1 that runs the binary."""
-    return builds.made(f"{name}-image", [binary, pathlib.Path(images.__file__)], ".tar", lambda path: images.write(
-        path, f"localhost/acid/{name}:1", ["/bin/main"], {"/bin/main": binary}, user=USER))
+    """An archive of the image localhost/acid/NAME:1 that runs the binary. Its file has the image's name, since that is how API
+    servers know who wrote something."""
+    inputs = [binary, pathlib.Path(images.__file__), pathlib.Path(__file__)]
+    return builds.made(f"{name}-image", inputs, ".tar", lambda path: images.write(
+        path, f"localhost/acid/{name}:1", [f"/bin/{name}"], {f"/bin/{name}": binary}, user=USER))

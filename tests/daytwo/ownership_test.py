@@ -3,7 +3,9 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 FAIRLEAD = os.environ["FAIRLEAD"]
@@ -38,12 +40,18 @@ class Ownership(unittest.TestCase):
         self.home = f"{self.id().rsplit('.')[-1].removeprefix('test_').replace('_', '-')[:40]}-{os.getpid()}"
         kubectl("create", "namespace", self.home)
         self.addCleanup(run, KUBECTL, "delete", "namespace", self.home, "--wait=false")
+        # The home of the bundles is the context's namespace: with -n, manifests may not name another one.
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        kubeconfig = shutil.copy(os.environ["KUBECONFIG"], folder.name)
+        kubectl("--kubeconfig", kubeconfig, "config", "set-context", "--current", f"--namespace={self.home}")
+        self.env = {**os.environ, "KUBECONFIG": kubeconfig}
 
     def apply(self, bundle, *objects, more=()):
-        return run(FAIRLEAD, "apply", "-n", self.home, "--name", bundle, *more, "-f", "-", stdin=documents(*objects))
+        return run(FAIRLEAD, "apply", "--name", bundle, *more, "-f", "-", stdin=documents(*objects), env=self.env)
 
     def delete(self, *arguments, stdin=""):
-        return run(FAIRLEAD, "delete", "-n", self.home, "--timeout", "60s", *arguments, stdin=stdin)
+        return run(FAIRLEAD, "delete", "--timeout", "60s", *arguments, stdin=stdin, env=self.env)
 
     def must(self, result):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
