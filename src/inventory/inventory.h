@@ -149,9 +149,9 @@ class Inventory {
   // and so nobody can take the bundle: the claim holds for as long as it can be read.
   Task<Result<void>> keep();
 
-  // Everything that belongs to the bundle: one LIST a kind, over all namespaces where that is allowed, else one a
-  // namespace. A
-  // kind that the cluster no longer serves has no members. Needs no claim. Fails where nothing at all can be told.
+  // Everything that belongs to the bundle: one LIST per kind over all namespaces where that is allowed, else one per
+  // namespace. A kind that the cluster no longer serves has no members. Needs no claim. Fails where nothing at all can
+  // be told.
   Task<kube::Outcome<Members>> members(bool whole_objects);
 
   // The end of a run: makes the parent cover exactly `remaining`, and what members() could not list, and gives the

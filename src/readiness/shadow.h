@@ -39,8 +39,8 @@ class Prover {
     // How long one marker is looked for before the next one is tried, and how many are.
     Duration patience = std::chrono::seconds(3);
     int markers = 3;
-    // Where probes may go that need a namespace, best first: those who may not create RuntimeClasses prove with a
-    // ConfigMap in one of these. One that does not exist yet is tried again.
+    // Namespaces for probes that need one, best first: users who may not create RuntimeClasses send a ConfigMap to one
+    // of these. A namespace that does not exist yet is tried again.
     std::vector<std::string> namespaces = {};
     // For all removals of clean_up together; what is left then goes when a later run sweeps.
     Duration clean_up_time = std::chrono::seconds(15);

@@ -47,11 +47,11 @@ class ShadowStage {
 
   // A dry run that only the shadow with this stamp meets.
   Task<kube::Outcome<kube::Reply>> probe(const Stamp& stamp, uint64_t connection);
-  // A probe of this shadow may never be sent as it was (may_not_be_sent): what there is instead. The same shadow may
-  // be probed in another namespace; or shadows that are put from now on have probes of another kind.
+  // Call it when a probe of this shadow was refused for good (may_not_be_sent). Returns what to do instead: probe the
+  // same shadow in another namespace, put a new shadow whose probes are of another kind, or give up.
   enum class NextProbe { none, same_shadow, new_shadow };
   NextProbe next_probe(const Stamp& stamp);
-  // Its probes are of a kind that was given up since it was put.
+  // The kind of its probes was given up after it was put.
   bool is_outdated(const Stamp& stamp) const { return stamp.probe != probe_; }
 
   Task<kube::Outcome<kube::Reply>> get(object::Resource resource, std::string name);
@@ -92,7 +92,7 @@ class ShadowStage {
   Scope chores_;
 };
 
-// Whoever sent this probe may never send it: the user lacks the right, or the server does not serve its kind.
+// True if sending the probe again is pointless: the user lacks the right, or the server does not serve its kind.
 bool may_not_be_sent(const kube::Fault& fault);
 // Nothing was proved, for good or for now.
 Proof not_proved(std::string why, bool hopeless, std::optional<kube::Fault> fault = std::nullopt);

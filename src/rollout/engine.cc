@@ -19,7 +19,7 @@ constexpr size_t kProbePlaces = 8;
 // For what is still to be swept when everything else is done.
 constexpr Duration kSweepingTime = std::chrono::seconds(5);
 
-// Where the user most likely may create something: where the bundle goes.
+// The namespaces that the bundle goes to: there the user may most likely create something.
 std::vector<std::string> namespaces_for_probes(const Options& options, const manifest::Bundle& bundle) {
   std::vector<std::string> places = {options.default_namespace};
   for (const object::Object& object : bundle.objects) {

@@ -61,10 +61,11 @@ class Guards {
 
  private:
   static constexpr Duration kBetweenTries = std::chrono::milliseconds(100);
-  // For so long the API server is asked for a proof that it does not give. After that the rollout goes on by what the
+  // How long a guard waits for a proof that the API server does not give. After that the rollout goes on by what the
   // cluster shows, and says so.
   static constexpr Duration kProofTime = std::chrono::seconds(30);
-  // So many times in a row no endpoint has to be reached by its own address before the Service's answer is enough.
+  // After this many rounds in a row in which no endpoint could be reached by its own address, the Service's answer is
+  // enough.
   static constexpr int kSilentRounds = 3;
 
   // How it came into the cluster, which decides how it is proved to be in effect.
@@ -82,7 +83,7 @@ class Guards {
     std::optional<std::set<std::string>> answering;
     // There were any: a Service can lead elsewhere.
     bool has_endpoints = false;
-    // How often in a row nothing was proved about its endpoints.
+    // Rounds in a row in which nothing was proved about its endpoints.
     int silent_rounds = 0;
     // Somebody is asking it again.
     bool asking = false;
@@ -97,6 +98,7 @@ class Guards {
 
   Came how_it_came(const graph::Guard& guard) const;
   Task<Result<void>> prove_effect(uint32_t guard);
+  // Warns once that the guard is not proved to be in effect. From then on nobody waits for that proof.
   void give_up_proof(uint32_t guard, const std::string& why);
   Task<kube::Outcome<readiness::Proof>> share(const std::string& what, uint32_t guard);
   Task<kube::Outcome<readiness::Proof>> ask(uint32_t guard);
