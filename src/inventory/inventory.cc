@@ -81,6 +81,7 @@ Task<Outcome<std::unique_ptr<Inventory>>> Inventory::open(kube::Client& client, 
   CO_TRY(object::check_path_segment("the namespace of a bundle", options.ns));
   std::unique_ptr<Inventory> inventory(new Inventory(client, discovery, std::move(options)));
   CO_TRY(co_await inventory->read());
+  inventory->remember_reading();
   co_return inventory;
 }
 
@@ -130,6 +131,15 @@ Task<Outcome<void>> Inventory::read() {
   if (!reply && !reply.error().is(FaultKind::not_found) && !reply.error().is(FaultKind::namespace_missing))
     co_return std::unexpected(Failure(std::move(reply).error()));
   co_return take_in(reply ? std::optional(std::move(reply->value)) : std::nullopt);
+}
+
+std::string Inventory::version() const {
+  return stored_ ? std::string((*stored_)["metadata"]["resourceVersion"].string_or("")) : std::string();
+}
+
+void Inventory::remember_reading() {
+  read_version_ = version();
+  read_while_held_ = !is_ours() && !is_free();
 }
 
 Outcome<void> Inventory::take_in(std::optional<Json> parent) {
@@ -262,8 +272,10 @@ Task<Outcome<void>> Inventory::claim(std::vector<Wanted> wanted) {
     united.add(wish);
     mine.renewed = dump_micro_time(loop.clock().wall_now());
     TimePoint sent = loop.now();
+    bool is_as_read = version() == read_version_ && !read_while_held_;
     Outcome<void> swapped = co_await swap(united, mine);
     if (swapped) {
+      overtaken_ = !is_as_read;
       own_ = std::move(mine);
       renewed_at_ = sent;
       co_return Outcome<void>();

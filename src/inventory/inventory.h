@@ -143,6 +143,9 @@ class Inventory {
   // write it first (with the label), then claim.
   Task<kube::Outcome<void>> claim(std::vector<Wanted> wanted);
   bool claimed() const { return own_.has_value(); }
+  // Between the last call of members(), or open(), and the claim another run was at work on the bundle: what was read
+  // then may not be so any more.
+  bool overtaken() const { return overtaken_; }
 
   // Renews the claim until it is cancelled. Never succeeds: ends with ErrorKind::cancelled, or with why the bundle is
   // no longer ours, and then all work on it has to stop. While a webhook stands in the way nobody can write the parent,
@@ -166,6 +169,8 @@ class Inventory {
   BundleName bundle() const { return {.name = options_.name, .home = options_.ns}; }
   Task<kube::Outcome<void>> read();
   kube::Outcome<void> take_in(std::optional<Json> parent);
+  std::string version() const;
+  void remember_reading();
   Json parent_with(const Coverage& coverage, const std::optional<Claim>& claim) const;
   // One compare-and-swap of the parent as it was last seen.
   Task<kube::Outcome<void>> swap(const Coverage& coverage, const std::optional<Claim>& claim);
@@ -204,6 +209,10 @@ class Inventory {
   TimePoint renewed_at_{};
   // What stands in the way of the next renewal, once it was told.
   std::string held_up_by_;
+  // The version of the parent when members were read last, and whether another run was at work then.
+  std::string read_version_;
+  bool read_while_held_ = false;
+  bool overtaken_ = false;
   // Another's claim, once it has been watched long enough.
   std::optional<Claim> dead_;
   // The version in which most of the wanted objects of a kind are written.

@@ -90,6 +90,7 @@ Task<void> Inventory::list_place(object::Resource resource, std::string ns, List
 }
 
 Task<Outcome<Members>> Inventory::members(bool whole_objects) {
+  remember_reading();
   // First, so that those who ask side by side find it answered.
   Outcome<const kube::Discovered*> known = co_await discovery_.all();
   if (!known) co_return std::unexpected(known.error());

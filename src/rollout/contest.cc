@@ -5,7 +5,6 @@
 
 #include "inventory/applyset.h"
 #include "inventory/membership.h"
-#include "rollout/rollout.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -24,20 +23,22 @@ bool is_of_label(const kube::FaultCause& cause) { return cause.field.ends_with(i
 
 Ruling rule_on(const kube::Fault& conflict, const Json& live, const Claimant& claimant) {
   std::string_view label = inventory::part_of(live);
-  bool is_anothers = (!label.empty() && label != claimant.part_of) || std::ranges::any_of(conflict.causes, is_of_label);
-  // Those who give way without --force-conflicts: client-side kubectl, which is what people come from, and ourselves
-  // before the bundle had a name; with --adopt, the bundle that the object belongs to.
-  std::set<std::string_view> yielding = {"kubectl-client-side-apply"};
-  if (claimant.field_manager != kFieldManager) yielding.insert(kFieldManager);
+  const std::string& own_label = claimant.successor.label_value;
+  bool is_anothers = (!label.empty() && label != own_label) || std::ranges::any_of(conflict.causes, is_of_label);
+  // With --adopt, the bundle that the object belongs to gives way.
+  std::set<std::string_view> yielding;
   std::optional<inventory::BundleName> owner = inventory::owner_of(live);
   std::string owner_manager = owner ? owner->field_manager() : std::string();
-  bool adopts = claimant.adopt && !claimant.part_of.empty();
+  bool adopts = claimant.adopt && !own_label.empty();
   if (is_anothers && adopts) {
     if (owner) yielding.insert(owner_manager);
     for (const kube::FaultCause& cause : conflict.causes)
       if (is_of_label(cause)) yielding.insert(manager_in(cause.message));
   }
-  auto yields = [&](const kube::FaultCause& cause) { return yielding.contains(manager_in(cause.message)); };
+  auto yields = [&](const kube::FaultCause& cause) {
+    std::string_view manager = manager_in(cause.message);
+    return yielding.contains(manager) || inventory::gives_way(manager, live, claimant.successor);
+  };
   bool may_take =
       claimant.force_conflicts || (!conflict.causes.empty() && std::ranges::all_of(conflict.causes, yields));
   if (!is_anothers) return may_take ? Ruling::take_over : Ruling::refuse;

@@ -2,15 +2,14 @@
 #pragma once
 
 #include "base/json.h"
+#include "inventory/takeover.h"
 #include "kube/fault.h"
 
 namespace fairlead::rollout {
 
 // What the user allows, and who the run is.
 struct Claimant {
-  std::string field_manager;
-  // The label of the bundle; empty without a name.
-  std::string part_of;
+  inventory::Successor successor;
   bool force_conflicts = false;
   bool adopt = false;
 };

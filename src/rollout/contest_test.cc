@@ -36,8 +36,9 @@ Json of_one() {
 }
 
 Claimant two(bool force_conflicts, bool adopt) {
-  return {.field_manager = kTwo.field_manager(),
-          .part_of = kTwo.label_value(),
+  return {.successor = {.field_manager = kTwo.field_manager(),
+                        .label_value = kTwo.label_value(),
+                        .predecessors = {"fairlead"}},
           .force_conflicts = force_conflicts,
           .adopt = adopt};
 }
@@ -59,7 +60,9 @@ TEST(Contest, AdoptTakesNothingFromThirdParties) {
 }
 
 TEST(Contest, AnObjectOfABundleIsNotChangedFromOutside) {
-  Claimant plain{.field_manager = "fairlead", .part_of = "", .force_conflicts = true, .adopt = false};
+  Claimant plain{.successor = {.field_manager = "fairlead", .label_value = "", .predecessors = {}},
+                 .force_conflicts = true,
+                 .adopt = false};
   EXPECT_EQ(rule_on(conflict({kData}), of_one(), plain), Ruling::another_bundle);
   plain.adopt = true;
   EXPECT_EQ(rule_on(conflict({kData}), of_one(), plain), Ruling::another_bundle);

@@ -33,14 +33,35 @@ bool has_own_server(const Run& run, const std::string& group) {
   });
 }
 
+// An object that was made without an owner for any of its fields gets this owner with the next apply, which need not
+// change anything else.
+bool has_just_got_an_owner(const Run& run, const Json& answer) {
+  for (const Json& entry : answer["metadata"]["managedFields"].items()) {
+    if (entry["manager"].string_or("") != "before-first-apply") continue;
+    std::optional<WallTime> since = kube::parse_timestamp(entry["time"].string_or(""));
+    return since && *since + kWholeSeconds >= run.begun_at_server;
+  }
+  return false;
+}
+
 bool is_as_it_was(const Run& run, uint32_t node, const Json& answer) {
   std::optional<WallTime> changed = last_changed(answer, run.field_manager);
-  if (!changed) return false;
-  if (*changed + kClocksDiffer < run.begun_at_server) return true;
+  if (changed && *changed + kClocksDiffer < run.begun_at_server) return true;
   // A dry run tells the version that is stored, whatever it would change.
   if (run.options.dry_run || has_own_server(run, run.object(node).group())) return false;
   uint64_t version = version_number(answer);
-  return version != 0 && version <= run.version_before && *changed <= run.begun_at_server + kWholeSeconds;
+  bool is_old = version != 0 && version <= run.version_before;
+  // Without an entry, the apply sets nothing: objects that only have a name.
+  if (!changed) return is_old || has_just_got_an_owner(run, answer);
+  return is_old && *changed <= run.begun_at_server + kWholeSeconds;
+}
+
+// What people see of an object: without who owns what of it, and without what controllers report.
+Json content_of(Json object) {
+  if (Json::Object* metadata = object.make("metadata").if_object())
+    for (std::string_view name : {"managedFields", "resourceVersion"}) metadata->erase(name);
+  if (Json::Object* members = object.if_object()) members->erase("status");
+  return object;
 }
 
 }  // namespace
@@ -52,10 +73,19 @@ uint64_t version_number(const Json& object) {
   return number;
 }
 
+bool is_in_doubt(const Run& run, uint32_t node, const kube::Reply& reply) {
+  if (!run.options.dry_run || reply.created() || run.before(node)) return false;
+  std::optional<WallTime> changed = last_changed(reply.value, run.field_manager);
+  return !changed || *changed + kClocksDiffer >= run.begun_at_server;
+}
+
 Stored effect_of(const Run& run, uint32_t node, const kube::Reply& reply) {
+  if (run.records[node].taken_over) return Stored::changed;
   if (const Json* before = run.before(node)) {
-    bool same = run.options.dry_run ? reply.value.same_as(*before) : version_of(*before) == version_of(reply.value);
-    return same ? Stored::unchanged : Stored::changed;
+    bool is_another = (*before)["metadata"]["uid"].string_or("") != reply.value["metadata"]["uid"].string_or("");
+    if (is_another) return Stored::created;
+    bool same = !run.options.dry_run && version_of(*before) == version_of(reply.value);
+    return same || content_of(*before).same_as(content_of(reply.value)) ? Stored::unchanged : Stored::changed;
   }
   if (reply.created() || run.must_be_new(node)) return Stored::created;
   return is_as_it_was(run, node, reply.value) ? Stored::unchanged : Stored::changed;

@@ -53,7 +53,9 @@ class Engine {
         claim_scope_(loop_, nullptr),
         sender_(run_, holding_, guards_, tracker_, evidence_, gates_) {}
 
-  Task<Ending> run(CancelSource* stop) {
+  // Nothing if another run was at work on the bundle while this one prepared itself: it has the claim now, has sent
+  // nothing but the bundle's home, and has to be prepared anew.
+  Task<std::optional<Ending>> run(CancelSource* stop) {
     set_up();
     CancelHook hook;
     if (stop && stop->cancelled()) interrupt();
@@ -61,6 +63,14 @@ class Engine {
     if (!run_.options.dry_run) sweeping_.spawn(sweep());
     start_the_clock();
     std::optional<Error> unclaimed = co_await claim();
+    bool overtaken = !unclaimed && !run_.stopping && holding_.was_overtaken();
+    if (overtaken) {
+      if (deadline_) loop_.cancel_timer(*deadline_);
+      hook.clear();
+      co_await end_sweeping();
+      co_await end_watching();
+      co_return std::nullopt;
+    }
     if (!unclaimed) claim_scope_.spawn(holding_.hold());
     if (!unclaimed) co_await roll();
     if (deadline_) loop_.cancel_timer(*deadline_);
@@ -78,6 +88,8 @@ class Engine {
     if (!prepared_.inventory) return;
     run_.part_of = prepared_.inventory->label_value();
     run_.field_manager = prepared_.inventory->field_manager();
+    run_.predecessors = prepared_.inventory->identity().managers;
+    if (run_.field_manager != kFieldManager) run_.predecessors.emplace(kFieldManager);
     inventory::Types types;
     for (const Json& definition : run_.cluster.definitions) types.learn(definition);
     for (uint32_t node = 0; node < run_.bundle.objects.size(); ++node) {
@@ -85,11 +97,19 @@ class Engine {
       auto found = prepared_.live.find(object.key());
       if (found == prepared_.live.end()) continue;
       run_.live.insert_or_assign(object.key(), found->second);
-      bool same = !(*found->second)["metadata"].contains("deletionTimestamp") &&
+      bool same = !is_terminating(*found->second) && !is_in_something_terminating(node) &&
+                  inventory::former_managers(*found->second, run_.successor()).empty() &&
                   (*found->second)["apiVersion"].string_or("") == object.value()["apiVersion"].string_or("") &&
                   inventory::unchanged(as_sent(object, run_.part_of), *found->second, run_.field_manager, types);
       if (same) run_.unchanged[node] = found->second;
     }
+  }
+
+  bool is_in_something_terminating(uint32_t node) const {
+    return std::ranges::any_of(run_.containers_of(node), [this](const object::Key& key) {
+      auto found = run_.live.find(key);
+      return found != run_.live.end() && is_terminating(*found->second);
+    });
   }
 
   void interrupt() {
@@ -219,6 +239,7 @@ class Engine {
     pruning_ = &pruning;
     Pruned pruned;
     std::optional<Error> unclaimed = co_await holding_.await_claim().governed_by(&pruning);
+    if (!unclaimed && holding_.was_overtaken()) unclaimed = co_await read_members_again().governed_by(&pruning);
     if (!unclaimed)
       pruned = co_await prune(run_.client, run_.discovery, run_.journal, prepared_, run_.options, &pruning);
     else if (!pruning.cancelled())
@@ -226,6 +247,15 @@ class Engine {
     if (pruning.cancelled()) run_.stopping = true;
     pruning_ = nullptr;
     co_return pruned;
+  }
+
+  // The claim was taken only after the members were read, and another run was at work on the bundle in between.
+  Task<std::optional<Error>> read_members_again() {
+    kube::Outcome<inventory::Members> members = co_await prepared_.inventory->members(true);
+    if (!members) co_return members.error().error();
+    prepared_.members = std::move(members->found);
+    prepared_.strangers = std::move(members->strangers);
+    co_return std::nullopt;
   }
 
   Task<Ending> finish(CancelSource* stop) {
@@ -295,12 +325,19 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
                .details = Json(Json::Object{{"objects", uint64_t{bundle.objects.size()}}, {"bundle", options.name}})});
   Prepared prepared{.bundle = std::move(bundle)};
   Ending ending;
-  // Nothing has been written yet: it can be cut short.
-  manifest::Errors errors = co_await prepare(client, discovery, options, journal, prepared).governed_by(stop);
-  if (errors.empty()) {
+  manifest::Errors errors;
+  std::optional<Ending> ended;
+  while (errors.empty() && !ended) {
+    // Nothing has been written yet: it can be cut short.
+    errors = co_await prepare(client, discovery, options, journal, prepared).governed_by(stop);
+    if (!errors.empty()) break;
     Engine engine(client, discovery, journal, options, prepared);
-    ending = co_await engine.run(stop);
+    ended = co_await engine.run(stop);
+  }
+  if (ended) {
+    ending = *std::move(ended);
   } else {
+    if (prepared.inventory && prepared.inventory->claimed()) (void)co_await prepared.inventory->release();
     bool late = std::ranges::all_of(errors, [](const Error& error) { return error.kind() == ErrorKind::timeout; });
     ending.how = late ? Ending::How::timed_out : Ending::How::failed;
     if (stop && stop->cancelled()) ending.how = Ending::How::interrupted;

@@ -158,7 +158,9 @@ Task<void> Holding::give_back(const std::optional<std::vector<object::Key>>& rem
   if (!inventory_->claimed()) co_return;
   TimePoint until = run_.loop.now() + kGivingBack;
   for (Duration pause = std::chrono::milliseconds(100);; pause *= 2) {
-    kube::Outcome<void> end = remaining ? co_await inventory_->settle(*remaining) : co_await inventory_->release();
+    // What another run has added meanwhile is not known here, and stays covered.
+    bool settles = remaining && !inventory_->overtaken();
+    kube::Outcome<void> end = settles ? co_await inventory_->settle(*remaining) : co_await inventory_->release();
     if (end) co_return;
     bool again = remaining && inventory::webhook_in_the_way(end.error()) && run_.loop.now() + pause < until;
     if (again && co_await sleep_for(run_.loop, pause)) continue;

@@ -43,6 +43,8 @@ class Holding {
   // Before anything is removed: until the claim is taken. An error says why it was not.
   Task<std::optional<Error>> await_claim();
 
+  // Another run was at work on the bundle between the reading of its members and the claim.
+  bool was_overtaken() const { return inventory_ && inventory_->claimed() && inventory_->overtaken(); }
   // Why the bundle is not ours any more.
   const std::optional<Error>& loss() const { return loss_; }
   // The end, hold() being over: the record covers exactly `remaining`, or, where nobody can say, what it covered.

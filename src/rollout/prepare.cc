@@ -67,6 +67,18 @@ Task<manifest::Errors> open_inventory(kube::Client& client, kube::Discovery& dis
       co_await ask_patiently(client.loop(), [&] { return inventory::Inventory::open(client, discovery, wanted); });
   if (!opened) co_return manifest::Errors{opened.error().error()};
   prepared.inventory = *std::move(opened);
+  co_return manifest::Errors();
+}
+
+Task<manifest::Errors> read_members(kube::Client& client, kube::Discovery& discovery, const Options& options,
+                                    journal::Journal& journal, Prepared& prepared) {
+  prepared.members.clear();
+  prepared.strangers.clear();
+  prepared.live.clear();
+  if (!prepared.inventory) {
+    manifest::Errors errors = co_await open_inventory(client, discovery, options, journal, prepared);
+    if (!errors.empty()) co_return errors;
+  }
   if (!prepared.inventory->exists()) co_return manifest::Errors();
   auto members = co_await ask_patiently(client.loop(), [&] { return prepared.inventory->members(true); });
   if (!members) co_return manifest::Errors{members.error().error()};
@@ -97,7 +109,7 @@ Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery,
   for (Error& error : find_unknown_kinds(prepared, **known)) errors.push_back(std::move(error));
   if (!errors.empty()) co_return errors;
   if (!options.name.empty()) {
-    errors = co_await open_inventory(client, discovery, options, journal, prepared);
+    errors = co_await read_members(client, discovery, options, journal, prepared);
     if (!errors.empty()) co_return errors;
   }
 

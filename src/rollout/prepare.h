@@ -27,7 +27,8 @@ struct Prepared {
   std::unordered_map<object::Key, const Json*> live;
 };
 
-// In place, since the graph keeps hold of parts of it. What is worth knowing goes to the journal; errors end the run
+// In place, since the graph keeps hold of parts of it. To be called again when another run was at work on the bundle
+// meanwhile; the inventory, with its claim, is kept then. What is worth knowing goes to the journal; errors end the run
 // before anything was written.
 Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery, const Options& options,
                                journal::Journal& journal, Prepared& prepared);

@@ -6,6 +6,8 @@ namespace fairlead::rollout {
 
 using journal::What;
 
+bool is_terminating(const Json& object) { return object["metadata"].contains("deletionTimestamp"); }
+
 std::string_view name_of(Record::Stored stored) {
   switch (stored) {
     case Record::Stored::no: return "not stored";
@@ -52,6 +54,25 @@ std::optional<Error> Run::place(uint32_t node) {
 bool Run::must_be_new(uint32_t node) const {
   const std::string& group = object(node).group();
   return !before(node) && (group == "admissionregistration.k8s.io" || group == "apiextensions.k8s.io");
+}
+
+object::Key Run::definition_of(uint32_t node) const {
+  return {.group = "apiextensions.k8s.io",
+          .kind = "CustomResourceDefinition",
+          .ns = "",
+          .name = kinds.of(object(node))->name_with_group()};
+}
+
+std::vector<object::Key> Run::containers_of(uint32_t node) const {
+  std::vector<object::Key> keys;
+  const object::Object& it = object(node);
+  if (!it.ns().empty()) keys.push_back({.group = "", .kind = "Namespace", .ns = "", .name = it.ns()});
+  if (kinds.of(it)) keys.push_back(definition_of(node));
+  return keys;
+}
+
+inventory::Successor Run::successor() const {
+  return {.field_manager = field_manager, .label_value = part_of, .predecessors = predecessors};
 }
 
 const Json* Run::service(const std::string& ns, const std::string& name) const {

@@ -3,12 +3,14 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/scope.h"
 #include "graph/graph.h"
+#include "inventory/takeover.h"
 #include "readiness/verdict.h"
 #include "rollout/placing.h"
 #include "rollout/plan.h"
@@ -34,12 +36,17 @@ struct Record {
   std::string waited_for;
   bool timed_out = false;
   bool conflict = false;
+  // Fields of former managers of the object passed to this run, or would pass in a dry run.
+  bool taken_over = false;
   // In a dry run: the API server could not check it.
   bool unchecked = false;
   std::vector<std::string> warnings;
 };
 
 std::string_view name_of(Record::Stored stored);
+
+// It is being deleted.
+bool is_terminating(const Json& object);
 
 // Of an object that came from the cluster.
 Result<object::Key> key_of(const Json& object);
@@ -109,6 +116,8 @@ struct Run {
   std::string field_manager;
   // Empty without a name.
   std::string part_of;
+  // The other field managers of the same user, whose fields this run takes over.
+  std::set<std::string, std::less<>> predecessors;
 
   const object::Object& object(uint32_t node) const { return bundle.objects[node]; }
   Duration patience_for(const object::Key& key) const;
@@ -116,10 +125,16 @@ struct Run {
   std::optional<uint32_t> find(const object::Key& key) const;
   // Its kind is known by now: puts it into its namespace, if that was not done before. An error if it is for another.
   std::optional<Error> place(uint32_t node);
+  // This run as the successor of others who managed its objects.
+  inventory::Successor successor() const;
   // As it was in the cluster before; null where that is not known, or it was not there.
   const Json* before(uint32_t node) const;
   // All objects of its kind that were there before were read, and it was not among them.
   bool must_be_new(uint32_t node) const;
+  // Of the kind of that object; its CRD's key, whether there is one or not. The kind must be known.
+  object::Key definition_of(uint32_t node) const;
+  // What the object is gone with: its namespace, and its CRD if it is a custom resource.
+  std::vector<object::Key> containers_of(uint32_t node) const;
   // Of the bundle, or as it was in the cluster; null if neither has it.
   const Json* service(const std::string& ns, const std::string& name) const;
 

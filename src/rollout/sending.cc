@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/plain_text.h"
 #include "rollout/causes.h"
 #include "rollout/contest.h"
 #include "rollout/effect.h"
@@ -21,9 +22,9 @@ constexpr Duration kLongestPause = std::chrono::seconds(5);
 // Somewhat more than the client has in flight at once. Any further ones would only take memory, and would still go out
 // after the run was stopped.
 constexpr size_t kUnderWay = 96;
+// An API server uses a changed CRD within this, wherever it gets it from.
+constexpr Duration kSchemaSettles = std::chrono::seconds(15);
 constexpr std::string_view kOnImmutable = "fairlead.dev/on-immutable";
-
-bool is_terminating(const Json& object) { return object["metadata"].contains("deletionTimestamp"); }
 
 }  // namespace
 
@@ -51,9 +52,7 @@ bool Sender::is_expected(uint32_t node, const Fault& fault) const {
       return comes({.group = "", .kind = "Service", .ns = fault.wait.ns, .name = fault.wait.name});
     case Awaited::namespace_there: return comes({.group = "", .kind = "Namespace", .ns = "", .name = fault.wait.name});
     case Awaited::definition: {
-      const object::Resource* resource = run_.kinds.of(run_.object(node));
-      object::Key key{.group = "apiextensions.k8s.io", .kind = "CustomResourceDefinition", .ns = ""};
-      key.name = resource->name_with_group();
+      object::Key key = run_.definition_of(node);
       return comes(key) || run_.live.contains(key);
     }
     case Awaited::service_account:
@@ -61,6 +60,22 @@ bool Sender::is_expected(uint32_t node, const Fault& fault) const {
              fault.wait.name == "default";
     default: return false;
   }
+}
+
+bool Sender::may_have_outdated_schema(uint32_t node, const Fault& fault) const {
+  if (fault.kind != FaultKind::schema && fault.kind != FaultKind::invalid) return false;
+  std::optional<uint32_t> definition = run_.find(run_.definition_of(node));
+  if (!definition) return false;
+  const Record& record = run_.records[*definition];
+  bool is_new = record.stored == Record::Stored::created || record.stored == Record::Stored::changed;
+  return is_new && run_.loop.now() - record.stored_at < kSchemaSettles;
+}
+
+Sender::Then Sender::decide(const Json& answer) const {
+  if (run_.options.dry_run) return Then::accept;
+  // It took the change, and is on its way out all the same: what leans on it has to wait for the next one.
+  if (is_terminating(answer)) return Then::await_gone;
+  return inventory::former_managers(answer, run_.successor()).empty() ? Then::accept : Then::apply_again;
 }
 
 Sender::Next Sender::decide(uint32_t node, const Failure& failure) const {
@@ -73,6 +88,7 @@ Sender::Next Sender::decide(uint32_t node, const Failure& failure) const {
   if (fault->kind == FaultKind::field_conflict) return Next::contest;
   if (fault->kind == FaultKind::immutable_field && run_.object(node).annotation(kOnImmutable) == "recreate")
     return Next::recreate;
+  if (!run_.options.dry_run && may_have_outdated_schema(node, *fault)) return Next::pause;
   switch (fault->disposition) {
     case Disposition::passing: return Next::pause;
     case Disposition::parked: return is_expected(node, *fault) ? Next::park : Next::give_up;
@@ -101,6 +117,48 @@ Task<kube::Outcome<kube::Reply>> Sender::apply(uint32_t node, uint64_t connectio
   --in_flight_;
   freed_.notify_one();
   co_return outcome;
+}
+
+Task<kube::Outcome<void>> Sender::take_over(uint32_t node, uint64_t connection, const Json& answer) {
+  const object::Object& object = run_.object(node);
+  inventory::Successor successor = run_.successor();
+  Json patch(Json::Array{
+      Json::Object{{"op", "replace"},
+                   {"path", "/metadata/managedFields"},
+                   {"value", inventory::managed_fields_after_takeover(answer, successor)}},
+      // Somebody else may have changed the object meanwhile: then the API server refuses.
+      Json::Object{
+          {"op", "replace"}, {"path", "/metadata/resourceVersion"}, {"value", answer["metadata"]["resourceVersion"]}}});
+  kube::WriteOptions options;
+  options.field_manager = run_.field_manager;
+  options.connection = connection;
+  auto patched = co_await run_.client.patch(*run_.kinds.of(object), object.ns(), object.name(), kube::PatchType::json,
+                                            patch, options);
+  if (!patched && !patched.error().is(FaultKind::conflict) && !patched.error().is(FaultKind::not_found))
+    co_return std::unexpected(patched.error());
+  if (patched) tell_taken_over(node, inventory::former_managers(answer, successor));
+  co_return kube::Outcome<void>();
+}
+
+// Objects that are moved from another bundle have their own note.
+void Sender::tell_taken_over(uint32_t node, const std::vector<std::string>& managers) {
+  run_.records[node].taken_over = true;
+  std::string text;
+  for (const std::string& manager : managers)
+    if (!inventory::BundleName::of_manager(manager))
+      text += (text.empty() ? "" : ", ") + kube::plain_text(manager, 128);
+  if (text.empty()) return;
+  std::string_view verb = run_.options.dry_run ? "would be" : "are";
+  run_.tell(What::note, node, "adopted", fmt::format("its fields {} taken over from {}", verb, text));
+}
+
+Task<void> Sender::look_for_comparison(uint32_t node, const kube::Reply& reply) {
+  if (!is_in_doubt(run_, node, reply)) co_return;
+  const object::Object& object = run_.object(node);
+  auto there = co_await run_.client.get(*run_.kinds.of(object), object.ns(), object.name());
+  if (!there) co_return;
+  compared_.push_back(std::move(there->value));
+  run_.live.emplace(object.key(), &compared_.back());
 }
 
 Task<Result<void>> Sender::park(uint32_t node, const Fault& fault, Gate::Place& place) {
@@ -139,14 +197,14 @@ Task<Result<bool>> Sender::contest(uint32_t node, const Failure& failure, bool& 
     if (is_answered) break;
     CO_TRY(co_await sleep_for(run_.loop, pause));
   }
-  Claimant claimant{.field_manager = run_.field_manager,
-                    .part_of = run_.part_of,
-                    .force_conflicts = run_.options.force_conflicts,
-                    .adopt = run_.options.adopt};
+  Claimant claimant{
+      .successor = run_.successor(), .force_conflicts = run_.options.force_conflicts, .adopt = run_.options.adopt};
   Ruling ruling = rule_on(*failure.fault(), live, claimant);
   force = ruling == Ruling::take_over || ruling == Ruling::move_here;
   if (ruling == Ruling::take_over) {
-    run_.tell(What::note, node, "adopted", "its fields are taken over: " + failure.fault()->explanation);
+    // Those who give way by themselves are named when their fields are taken over.
+    if (run_.options.force_conflicts)
+      run_.tell(What::note, node, "adopted", "its fields are taken over: " + failure.fault()->explanation);
   } else if (ruling == Ruling::refuse) {
     refuse(node, failure, std::nullopt);
   } else {
@@ -197,6 +255,9 @@ void Sender::accept(uint32_t node, kube::Reply reply) {
   record.fault.reset();
   record.uid = reply.value["metadata"]["uid"].string_or("");
   record.version = version_number(reply.value);
+  if (run_.options.dry_run)
+    if (auto managers = inventory::former_managers(reply.value, run_.successor()); !managers.empty())
+      tell_taken_over(node, managers);
   record.stored = effect_of(run_, node, reply);
   for (std::string& warning : reply.warnings) {
     run_.tell(What::warning, node, "server", warning);
@@ -242,16 +303,22 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
     CO_TRY(co_await take_turn().governed_by(&run_.waits));
     kube::Outcome<kube::Reply> outcome = co_await apply(node, connection, force).governed_by(&run_.requests);
     precedence_.sent(node);
-    if (outcome && is_terminating(outcome->value) && !run_.options.dry_run) {
-      // It took the change, and is on its way out all the same: what leans on it has to wait for the next one.
-      run_.tell(What::parked, node, "terminating", "one of that name is being deleted, and has to be gone first");
-      CO_TRY(co_await await_gone(node));
-      continue;
-    }
     if (outcome) {
-      place.passed();
-      accept(node, *std::move(outcome));
-      co_return Result<void>();
+      Then then = decide(outcome->value);
+      if (then == Then::await_gone) {
+        run_.tell(What::parked, node, "terminating", "one of that name is being deleted, and has to be gone first");
+        CO_TRY(co_await await_gone(node));
+        continue;
+      }
+      if (then == Then::accept) {
+        place.passed();
+        co_await look_for_comparison(node, *outcome);
+        accept(node, *std::move(outcome));
+        co_return Result<void>();
+      }
+      auto taken = co_await take_over(node, connection, outcome->value).governed_by(&run_.requests);
+      if (taken) continue;
+      outcome = std::unexpected(taken.error());
     }
     last = outcome.error();
     const Fault* fault = last->fault();
@@ -288,9 +355,7 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
         break;
       case Next::pause: {
         place.leave();
-        if (fault) run_.records[node].fault = *fault;
-        run_.tell(What::error, node, fault ? std::string(kube::name_of(fault->kind)) : "no answer",
-                  last->error().message());
+        tell_pause(node, *last);
         Duration wait = fault && fault->retry_after ? std::max(*fault->retry_after, pause) : pause;
         CO_TRY(co_await sleep_for(run_.loop, wait));
         pause = std::min(pause * 2, kLongestPause);
@@ -298,6 +363,29 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
       }
     }
   }
+}
+
+void Sender::tell_pause(uint32_t node, const Failure& failure) {
+  Record& record = run_.records[node];
+  const Fault* fault = failure.fault();
+  if (fault && may_have_outdated_schema(node, *fault)) {
+    if (!record.fault || record.fault->kind != fault->kind)
+      run_.tell(
+          What::parked, node, std::string(kube::name_of(fault->kind)),
+          "its CRD changed in this run, and the API server may still use the former schema: " + fault->explanation);
+  } else {
+    run_.tell(What::error, node, fault ? std::string(kube::name_of(fault->kind)) : "no answer",
+              failure.error().message());
+  }
+  if (fault) record.fault = *fault;
+}
+
+bool Sender::is_still_unchanged(uint32_t node) const {
+  if (!run_.unchanged[node]) return false;
+  return std::ranges::none_of(run_.containers_of(node), [&](const object::Key& key) {
+    std::optional<uint32_t> container = run_.find(key);
+    return container && run_.records[*container].stored == Record::Stored::created;
+  });
 }
 
 // A dry run stores nothing, and so cannot tell about what leans on the bundle itself.
@@ -312,7 +400,8 @@ void Sender::unchecked(uint32_t node, std::string text) {
 
 Task<void> Sender::send(uint32_t node) {
   run_.records[node].started = run_.loop.now();
-  if (const Json* live = run_.unchanged[node]) {
+  if (is_still_unchanged(node)) {
+    const Json* live = run_.unchanged[node];
     Record& record = run_.records[node];
     record.stored = Record::Stored::unchanged;
     record.uid = (*live)["metadata"]["uid"].string_or("");

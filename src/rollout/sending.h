@@ -1,6 +1,8 @@
 // Sends objects: each until it is stored, refused for good, or out of time.
 #pragma once
 
+#include <deque>
+
 #include "rollout/evidence.h"
 #include "rollout/gates.h"
 #include "rollout/guards.h"
@@ -29,12 +31,25 @@ class Sender {
  private:
   // What to do about a refusal.
   enum class Next { give_up, pause, park, contest, recreate };
+  // What a successful apply leaves to do.
+  enum class Then { accept, apply_again, await_gone };
 
   // What it got last is in `last` where it is cancelled.
   Task<Result<void>> send_until_stored(uint32_t node, Gate::Place& place, std::optional<kube::Failure>& last);
   // Until few enough are under way for one more. Fails when cancelled.
   Task<Result<void>> take_turn();
   Task<kube::Outcome<kube::Reply>> apply(uint32_t node, uint64_t connection, bool force);
+  // Makes the fields of former managers of the object, as it was answered, those of this run.
+  Task<kube::Outcome<void>> take_over(uint32_t node, uint64_t connection, const Json& answer);
+  Then decide(const Json& answer) const;
+  // The object's CRD changed in this run so short a time ago that the API server may still use its former schema.
+  bool may_have_outdated_schema(uint32_t node, const kube::Fault& fault) const;
+  // In a dry run: reads the object as it is, where only a comparison can tell whether the apply would change it.
+  Task<void> look_for_comparison(uint32_t node, const kube::Reply& reply);
+  // The object is in the cluster as it would be sent, and what it is in was not made anew in this run.
+  bool is_still_unchanged(uint32_t node) const;
+  void tell_taken_over(uint32_t node, const std::vector<std::string>& managers);
+  void tell_pause(uint32_t node, const kube::Failure& failure);
   Next decide(uint32_t node, const kube::Failure& failure) const;
   // Whether what it waits for comes with the bundle, where it does not come by itself.
   bool is_expected(uint32_t node, const kube::Fault& fault) const;
@@ -61,6 +76,8 @@ class Sender {
   Precedence precedence_;
   // How many are under way, and who waits for one of them to end.
   size_t in_flight_ = 0;
+  // Objects that were read for a comparison; run_.live points to them.
+  std::deque<Json> compared_;
   Signal freed_;
 };
 

@@ -1,0 +1,231 @@
+// What is in the cluster is what the manifests say: whoever was there before, and whoever is at work beside.
+#include "rollout/rollout_testing.h"
+
+namespace fairlead::rollout {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+std::string map(std::string_view name, std::string_view value) {
+  return fmt::format("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}}}\ndata: {{a: '{}'}}\n", name, value);
+}
+
+Options shop() {
+  Options options;
+  options.name = "shop";
+  return options;
+}
+
+class DayTwoTest : public RolloutTest {
+ protected:
+  void create(std::string_view manager, std::string_view yaml) {
+    static const object::Resource kMaps{
+        .group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .singular = "", .namespaced = true};
+    kube::WriteOptions options;
+    options.field_manager = manager;
+    manifest::Bundle bundle = bundle_of(yaml);
+    ASSERT_TRUE(loop_.run(client_.create(kMaps, "default", bundle.objects.front().value(), options)));
+  }
+  std::string data(const std::string& name) {
+    return get("/api/v1/namespaces/default/configmaps/" + name)["data"].dump();
+  }
+  Task<void> roll_first(std::string yaml) {
+    Options options = shop();
+    options.run = options.origin = "first";
+    Ending ending = co_await roll_out(client_, discovery_, bundle_of(yaml), options, journal_, nullptr);
+    EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
+  }
+  // A second later, when the first still waits for its Job.
+  Task<Ending> roll_second(std::string yaml) {
+    (void)co_await sleep_for(loop_, seconds(1));
+    Options options = shop();
+    options.run = options.origin = "second";
+    options.prune = true;
+    Ending ending = co_await roll_out(client_, discovery_, bundle_of(yaml), options, journal_, nullptr);
+    co_await injector_.join();
+    co_return ending;
+  }
+  bool was_told(std::string_view text) const { return events().find(text) != std::string::npos; }
+};
+
+TEST_F(DayTwoTest, FieldsThatAFormerToolAppliedLeaveWithTheManifest) {
+  create("kubectl-client-side-apply",
+         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, labels: {old: '1'}}\ndata: {a: '1', b: '1'}\n");
+  Options rehearsal = shop();
+  rehearsal.dry_run = true;
+  EXPECT_EQ(states(apply(map("x", "1"), rehearsal)), "ConfigMap default/x changed\n");
+  EXPECT_TRUE(was_told("its fields would be taken over from kubectl-client-side-apply")) << events();
+  EXPECT_EQ(states(apply(map("x", "1"), shop())), "ConfigMap default/x changed\n") << events();
+  EXPECT_TRUE(was_told("its fields are taken over from kubectl-client-side-apply")) << events();
+  EXPECT_EQ(data("x"), R"({"a":"1"})");
+  EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/x")["metadata"]["labels"].contains("old"));
+  EXPECT_EQ(states(apply(map("x", "1"), shop())), "ConfigMap default/x unchanged\n");
+}
+
+// Refuses the takeover as an API server does when somebody has changed the object meanwhile.
+class Contended final : public http::Transport {
+ public:
+  explicit Contended(http::Transport& inner) : inner_(inner) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    bool takes_over = request.body.find("/metadata/managedFields") != std::string::npos;
+    if (takes_over && ++takeovers == 1) request.body.replace(request.body.rfind("\"value\":\""), 10, "\"value\":\"1");
+    co_return co_await inner_.open(std::move(request));
+  }
+  int takeovers = 0;
+
+ private:
+  http::Transport& inner_;
+};
+
+TEST_F(DayTwoTest, ATakeoverThatSomebodyElseOutranIsTriedAgain) {
+  create("kubectl-client-side-apply", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: '1', b: '1'}\n");
+  Contended contended(sandbox_.api_server());
+  kube::Client client(loop_, contended, nullptr, {});
+  kube::Discovery discovery(client);
+  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(map("x", "1")), shop(), journal_, nullptr));
+  EXPECT_EQ(states(ending), "ConfigMap default/x changed\n") << events();
+  EXPECT_EQ(contended.takeovers, 2);
+  EXPECT_EQ(data("x"), R"({"a":"1"})");
+}
+
+// The second run reads the members before the first has written them all, and gets the claim when that has ended.
+TEST_F(DayTwoTest, ARunThatStartsWhileAnotherEndsDecidesByWhatThatHasLeft) {
+  EXPECT_EQ(apply(map("x", "old"), shop()).how, Ending::How::done);
+  std::string first = R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: first}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: main}]}}}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: robot, annotations: {fairlead.dev/depends-on: Job/first}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: x, annotations: {fairlead.dev/depends-on: Job/first}}
+data: {a: new}
+)";
+  injector_.spawn(roll_first(first));
+  Ending ending = loop_.run(roll_second(map("x", "old")));
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_EQ(states(ending),
+            "ConfigMap default/x changed\nServiceAccount default/robot removed\nJob default/first removed\n");
+  EXPECT_EQ(data("x"), R"({"a":"old"})");
+}
+
+TEST_F(DayTwoTest, WhatIsInATerminatingNamespaceIsNotUnchanged) {
+  std::string bundle = R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: place}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: inside, namespace: place}
+)";
+  EXPECT_EQ(apply(bundle, shop()).how, Ending::How::done);
+  kube::Call deletion{.verb = "delete", .method = "DELETE", .target = "/api/v1/namespaces/place"};
+  ASSERT_TRUE(loop_.run(client_.request(deletion)));
+  EXPECT_EQ(states(apply(bundle, shop())), "Namespace place created\nConfigMap place/inside created\n") << events();
+  EXPECT_EQ(get("/api/v1/namespaces/place/configmaps/inside")["kind"].string_or(""), "ConfigMap");
+}
+
+// An API server that goes on using the former schema of a CRD for a while.
+class FormerSchema final : public http::Transport {
+ public:
+  FormerSchema(Loop& loop, http::Transport& inner, Duration lag) : loop_(loop), inner_(inner), lag_(lag) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    bool instance = request.method == "PATCH" && request.target.find("/things/one") != std::string::npos;
+    if (request.method == "PATCH" && request.target.find("/customresourcedefinitions/") != std::string::npos)
+      until_ = loop_.now() + lag_;
+    if (!instance || loop_.now() >= until_) co_return co_await inner_.open(std::move(request));
+    request.body.replace(request.body.find("\"b\":"), 4, "\"undeclared\":");
+    co_return co_await inner_.open(std::move(request));
+  }
+
+ private:
+  Loop& loop_;
+  http::Transport& inner_;
+  Duration lag_;
+  TimePoint until_{};
+};
+
+std::string things(std::string_view fields, std::string_view spec) {
+  return fmt::format(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: things.example.com}}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {{plural: things, singular: thing, kind: Thing, listKind: ThingList}}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{{}}}}}}}}}}}
+---
+apiVersion: example.com/v1
+kind: Thing
+metadata: {{name: one}}
+spec: {{{}}}
+)",
+                     fields, spec);
+}
+
+TEST_F(DayTwoTest, AFieldThatComesWithItsDefinitionIsWaitedFor) {
+  EXPECT_EQ(apply(things("a: {type: string}", "a: x"), shop()).how, Ending::How::done);
+  std::string grown = things("a: {type: string}, b: {type: string}", "a: x, b: x");
+  FormerSchema former(loop_, sandbox_.api_server(), seconds(3));
+  kube::Client client(loop_, former, nullptr, {});
+  kube::Discovery discovery(client);
+  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(grown), shop(), journal_, nullptr));
+  EXPECT_EQ(states(ending),
+            "CustomResourceDefinition things.example.com changed\nThing default/one "
+            "changed\n")
+      << reports(ending) << events();
+  EXPECT_TRUE(was_told("its CRD changed in this run")) << events();
+}
+
+TEST_F(DayTwoTest, AFieldThatIsNotDeclaredAtAllIsRefusedSoonAfterItsDefinitionChanged) {
+  EXPECT_EQ(apply(things("a: {type: string}", "a: x"), shop()).how, Ending::How::done);
+  Ending ending = apply(things("a: {type: string}, b: {type: string}", "a: x, c: x"), shop());
+  EXPECT_EQ(ending.how, Ending::How::failed);
+  EXPECT_LT(ending.took, seconds(30));
+  ending = apply(things("a: {type: string}, b: {type: string}", "a: x, c: x"), shop());
+  EXPECT_LT(ending.took, milliseconds(100));
+}
+
+// The first apply of an object that sets nothing leaves nobody as the owner of anything.
+TEST_F(DayTwoTest, ASecondApplyOfWhatSetsNothingChangesNothing) {
+  std::string bare = R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: bare}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: robot}
+)";
+  EXPECT_EQ(states(apply(bare)), "Namespace bare created\nServiceAccount default/robot created\n");
+  Options rehearsal;
+  rehearsal.dry_run = true;
+  std::string unchanged = "Namespace bare unchanged\nServiceAccount default/robot unchanged\n";
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(states(apply(bare, rehearsal)), unchanged);
+    EXPECT_EQ(states(apply(bare)), unchanged);
+  }
+}
+
+TEST_F(DayTwoTest, ADryRunRightAfterAnApplyTellsWhatItWouldChange) {
+  EXPECT_EQ(states(apply(map("x", "1"))), "ConfigMap default/x created\n");
+  Options rehearsal;
+  rehearsal.dry_run = true;
+  EXPECT_EQ(states(apply(map("x", "1"), rehearsal)), "ConfigMap default/x unchanged\n");
+  EXPECT_EQ(states(apply(map("x", "2"), rehearsal)), "ConfigMap default/x changed\n");
+}
+
+}  // namespace
+}  // namespace fairlead::rollout
