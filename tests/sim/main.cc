@@ -42,6 +42,7 @@ std::vector<Scenario> sabotaged() {
           named("overlooks-claim", rollout_scenario(overlooks_claim())),
           named("forgets-connection", rollout_scenario(forgets_connection())),
           named("forgets-dry-run", rollout_scenario(forgets_dry_run())),
+          named("overlooks-former-managers", rollout_scenario(overlooks_former_managers())),
           named("believes-at-once", rollout_scenario(believes_at_once())),
           named("believes-deleted", removal_scenario(believes_deleted())),
           named("assumes-gone", removal_scenario(assumes_gone())),

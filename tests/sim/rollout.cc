@@ -49,6 +49,7 @@ Task<void> play(World& world, RolloutSabotage sabotage) {
     if (bystanders.contains({"configmaps", {"team-old", "neighbour"}}))
       std::erase_if(older.leftovers, [](const BundleObject& one) { return one.place.name == "team-old"; });
   }
+  if (world.dice("deletion").chance(0.2) && world.history.step("deletion", 0)) co_await delete_namespace(world, *judge);
   judge->begin();
   if (renewed) rollouts.prune();
   if (world.dice("rehearsal").chance(0.2) && world.history.step("rehearsal", 0)) co_await rollouts.rehearse();
@@ -56,6 +57,7 @@ Task<void> play(World& world, RolloutSabotage sabotage) {
   if (two && rollouts.named() && world.history.step("rival", 0)) rivals.spawn(rollouts.run_rival());
   co_await rollouts.run_until_done();
   co_await rivals.join();
+  if (rollouts.rival_was_last() && !world.failure()) co_await rollouts.run_again();
   world.loop.cancel_timer(healing);
   world.heal();
   // The server behind an API may just have gone away again, and is back now.

@@ -115,6 +115,28 @@ void serve_webhooks(World& world, const std::shared_ptr<Judge>& judge, const std
   if (!older_service.empty()) serve_webhook(world, older_service, {}, handler_of(judge, older_service));
 }
 
+namespace {
+
+// As another tool has put it in, with fields that have left the manifests since.
+Task<bool> put_by_former_tool(World& world, const BundleObject& object, Random& random) {
+  Json value = with_leftovers(object.value);
+  std::string path = path_of(object), collection = path.substr(0, path.rfind('/'));
+  switch (random.below(3)) {
+    case 0:
+      co_return co_await put_in_place(world, "PATCH", path + "?fieldManager=fairlead&force=true",
+                                      "application/apply-patch+yaml", value.dump());
+    case 1: break;
+    default:
+      value.make("metadata").make("annotations").make(kHelmRelease) = "shop";
+      co_return co_await put_in_place(world, "POST", collection + "?fieldManager=helm", "application/json",
+                                      value.dump());
+  }
+  co_return co_await put_in_place(world, "POST", collection + "?fieldManager=kubectl-client-side-apply",
+                                  "application/json", value.dump());
+}
+
+}  // namespace
+
 Task<void> put_first_part(World& world, const Judge& judge) {
   Random random = world.dice("first part");
   if (!random.chance(0.4) || !world.history.step("first part", 0)) co_return;
@@ -129,6 +151,10 @@ Task<void> put_first_part(World& world, const Judge& judge) {
     bool older = random.chance(0.5);
     Json value = older && is_configuration ? older_form(random, object->value) : object->value;
     world.history.note("first part", [&] { return path_of(*object); });
+    if (object->leaf && older) {
+      if (!co_await put_by_former_tool(world, *object, random)) co_return;
+      continue;
+    }
     if (!co_await put_in_place(world, "PATCH", path_of(*object) + "?fieldManager=fairlead&force=true",
                                "application/apply-patch+yaml", value.dump()))
       co_return;
@@ -257,6 +283,19 @@ void check_bystanders(World& world, const Bystanders& bystanders) {
     else if ((*there)["metadata"]["resourceVersion"].string_or("") != version)
       world.fail(fmt::format("{} {}/{} is not ours, and was changed", resource, place.ns, place.name));
   }
+}
+
+Task<void> delete_namespace(World& world, Judge& judge) {
+  std::vector<std::string> names;
+  for (const BundleObject& object : judge.bundle().objects)
+    if (object.place.name.starts_with("team-") && object.place.name != judge.bundle().home &&
+        world.sandbox.core().find("", "namespaces", "", object.place.name))
+      names.push_back(object.place.name);
+  if (names.empty()) co_return;
+  std::ranges::sort(names);
+  std::string name = names[world.dice("deleted namespace").below(names.size())];
+  judge.lets_go(name);
+  (void)co_await http::send(world.sandbox.api_server(), {.method = "DELETE", .target = "/api/v1/namespaces/" + name});
 }
 
 }  // namespace fairlead::sim

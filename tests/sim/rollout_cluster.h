@@ -16,6 +16,8 @@ void serve_webhooks(World& world, const std::shared_ptr<Judge>& judge, const std
 // What somebody has put in already, now and then: the first part of the bundle, some of it as an earlier release had
 // it.
 Task<void> put_first_part(World& world, const Judge& judge);
+// Somebody deletes a namespace of the bundle, if one is there: not its home.
+Task<void> delete_namespace(World& world, Judge& judge);
 // Puts certificate authorities into what has none, sooner or later, as cert-manager does. Until it is cancelled.
 Task<void> inject(World& world, std::shared_ptr<Judge> judge);
 

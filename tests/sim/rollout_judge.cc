@@ -165,9 +165,18 @@ void Judge::sends(const std::string& run) {
 
 void Judge::heard(std::string_view run, std::string_view target) {
   std::optional<size_t> object = find(target);
+  if (object && is_let_go(bundle_.objects[*object].place)) return;
   if (object && ++heard_[fmt::format("{} {}", run, *object)] > 1)
     world_.fail(
         fmt::format("{} was sent again by {}, which knew that it was stored", text(bundle_.objects[*object]), run));
+}
+
+bool Judge::is_let_go(const sandbox::Place& place) const {
+  return let_go_.contains(place.ns.empty() ? place.name : place.ns);
+}
+
+void Judge::takes_over(std::string_view run, std::string_view target) {
+  if (std::optional<size_t> object = find(target)) heard_.erase(fmt::format("{} {}", run, *object));
 }
 
 void Judge::saw(const sandbox::ResourceId& resource, const Event& event) {
@@ -176,6 +185,7 @@ void Judge::saw(const sandbox::ResourceId& resource, const Event& event) {
   if (created && resource == sandbox::ResourceId{"", "pods"}) return saw_pod(*event.object);
   auto found = places_.find({resource, event.place});
   if (found == places_.end()) return;
+  if (event.type == Event::Type::deleted && is_let_go(event.place)) return;
   if (event.type == Event::Type::deleted)
     return world_.fail(fmt::format("{} was deleted, and is part of the bundle", text(bundle_.objects[found->second])));
   // What controllers change meets other hooks, or none.
@@ -245,6 +255,8 @@ void Judge::check_stored() {
     if (object.resource.group == "example.com") sent.make("apiVersion") = "example.com/v1";
     if (!has(now, sent))
       world_.fail(fmt::format("{} is not what was sent: {} and not {}", text(object), there->dump(), sent.dump()));
+    if (has_leftovers(now))
+      world_.fail(fmt::format("{} has fields that left the manifests: {}", text(object), there->dump()));
     if (!works(*there)) world_.fail(fmt::format("{} does not work: {}", text(object), there->dump()));
   }
 }

@@ -25,6 +25,8 @@ class Judge : public std::enable_shared_from_this<Judge> {
 
   // What happens before is none of the engine's doing, nor are the pods of what is there by then.
   void begin();
+  // Somebody else deletes that namespace.
+  void lets_go(const std::string& ns) { let_go_.insert(ns); }
   // A webhook was asked about something that was no dry run.
   void asked(size_t hook, const sandbox::ResourceId& resource, const sandbox::Place& place);
   // The same about a pod: validating webhooks know its uid, mutating ones leave their mark in it.
@@ -38,7 +40,10 @@ class Judge : public std::enable_shared_from_this<Judge> {
   // The engine has heard in full that what it sent is stored.
   void heard(std::string_view run, std::string_view target);
 
-  // At the end: the cluster has exactly the bundle.
+  // The engine makes the fields of a former manager its own: it has to send the object once more.
+  void takes_over(std::string_view run, std::string_view target);
+
+  // At the end: the cluster has exactly the bundle, and no field that left it.
   void check_stored();
   // Those of them that are still there, for people; empty if none is.
   std::string still_there(const std::vector<BundleObject>& objects) const;
@@ -63,6 +68,8 @@ class Judge : public std::enable_shared_from_this<Judge> {
   void check_needs(size_t object);
   std::optional<size_t> find(std::string_view target) const;
   static std::string text(const BundleObject& object);
+  // It is, or is in, a namespace that somebody else deletes.
+  bool is_let_go(const sandbox::Place& place) const;
 
   World& world_;
   const RandomBundle bundle_;
@@ -73,6 +80,7 @@ class Judge : public std::enable_shared_from_this<Judge> {
   std::map<std::string, std::vector<size_t>, std::less<>> asked_about_pods_;  // hooks, by uid
   std::vector<std::string> senders_;                                          // in the order in which they began
   std::set<size_t> there_before_;
+  std::set<std::string> let_go_;
   sandbox::Store* extension_ = nullptr;
   bool begun_ = false;
 };

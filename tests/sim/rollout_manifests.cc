@@ -5,6 +5,11 @@
 #include <algorithm>
 
 namespace fairlead::sim {
+namespace {
+
+constexpr std::string_view kLeftover = "leftover";
+
+}  // namespace
 
 using Object = Json::Object;
 using Array = Json::Array;
@@ -114,6 +119,18 @@ Json configuration(std::string_view name, bool mutating, Array hooks) {
                       mutating ? "MutatingWebhookConfiguration" : "ValidatingWebhookConfiguration", "", name);
   object.make("webhooks") = std::move(hooks);
   return object;
+}
+
+Json with_leftovers(Json object) {
+  object.make("metadata").make("labels").make(kLeftover) = "here";
+  if (object["kind"].string_or("") == "ConfigMap") object.make("data").make(kLeftover) = "here";
+  return object;
+}
+
+bool has_leftovers(const Json& object) {
+  const Json& metadata = object["metadata"];
+  return metadata["labels"].contains(kLeftover) || object["data"].contains(kLeftover) ||
+         metadata["annotations"].contains(kHelmRelease);
 }
 
 }  // namespace fairlead::sim

@@ -29,6 +29,11 @@ Json definition(std::string_view kind, std::string_view plural, Json conversion)
 // An APIService of the extension's group, served by the extension's Service.
 Json api_service();
 
+// The object with fields that the bundle does not have: a label, and in a ConfigMap a key.
+Json with_leftovers(Json object);
+bool has_leftovers(const Json& object);
+inline constexpr std::string_view kHelmRelease = "meta.helm.sh/release-name";
+
 // One hook, for all of a resource (or of a group, "*").
 struct HookManifest {
   std::string name;

@@ -15,6 +15,10 @@ bool is_apply(const http::Request& request) {
           request.target.find("fieldManager=fairlead%2F") != std::string::npos);
 }
 
+bool is_takeover(const http::Request& request) {
+  return request.method == "PATCH" && request.body.find("/metadata/managedFields") != std::string::npos;
+}
+
 // A bundle's home has to be there before anybody can say that it is theirs.
 bool is_namespace(const http::Request& request) {
   return request.target.starts_with("/api/v1/namespaces/") &&
@@ -69,6 +73,7 @@ Task<Result<http::Answer>> Process::open(http::Request request) {
   bool writes = is_apply(request);
   std::string target = writes ? request.target : std::string();
   if (writes && alone_ && !is_namespace(request)) judge_.sends(run_);
+  if (is_takeover(request)) judge_.takes_over(run_, request.target);
   Result<http::Answer> answer = co_await network_.open(std::move(request));
   if (*killed_) co_return fail(killed_error());
   if (!answer) co_return answer;

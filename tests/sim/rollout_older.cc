@@ -51,6 +51,7 @@ class Aging {
   void add_leaf(const BundleObject& object) {
     uint64_t how = random_.below(6);
     if (how < 3) older_.objects.push_back(object);
+    if (how == 0) older_.objects.back().value = with_leftovers(object.value);
     if (how <= 3) return;
     BundleObject before = object;
     std::string ns = any_team();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ignores_selectors.h"
+#include "rollout_manifests.h"
 #include "rollout_network.h"
 
 namespace fairlead::sim {
@@ -106,6 +107,7 @@ Task<void> Rollouts::run_until_done() {
     if (i < kills && world_.history.step("kill", i)) killed_after = some_time(moment, moment.chance(0.5) ? 1s : 12s);
     End end = co_await run(to_manifest(judge_->bundle().objects), killed_after);
     if (end.killed) continue;
+    ended_ = world_.loop.now();
     if (end.ending.how == Ending::How::done) co_return;
     // Somebody else may have been at work on it.
     bool may_have_been_refused = end.faulty || named();
@@ -118,7 +120,11 @@ Task<void> Rollouts::run_until_done() {
 Task<void> Rollouts::run_rival() {
   Random random = world_.dice("rival");
   if (!co_await sleep_for(world_.loop, some_time(random, 10s))) co_return;
-  End end = co_await run(to_manifest(judge_->bundle().objects), std::nullopt);
+  std::vector<BundleObject> objects = judge_->bundle().objects;
+  for (BundleObject& object : objects)
+    if (object.leaf && random.chance(0.5)) object.value = with_leftovers(object.value);
+  End end = co_await run(to_manifest(objects), std::nullopt);
+  if (!nothing_sent(end.ending, judge_->bundle().home)) rival_ended_ = world_.loop.now();
   if (end.ending.how != Ending::How::done && !nothing_sent(end.ending, judge_->bundle().home)) fail_with(end);
 }
 

@@ -27,8 +27,11 @@ class Rollouts {
   Task<void> rehearse();
   // Again and again until it is done. What was killed may end as it likes; so may what never began.
   Task<void> run_until_done();
-  // Another run, which begins meanwhile: it is done, or has not sent anything.
+  // Another run, which begins meanwhile, with the same manifests or with some more fields in them: it is done, or has
+  // not sent anything.
   Task<void> run_rival();
+  // What the rival has rolled out is newer than what the others have.
+  bool rival_was_last() const { return rival_ended_ > ended_; }
   // Once; it has to be done.
   Task<void> run_again();
 
@@ -49,6 +52,9 @@ class Rollouts {
   // The API servers take no notice of label selectors.
   bool ignores_selectors_ = false;
   uint64_t runs_ = 0;
+  // When the rival and the others were last done.
+  TimePoint rival_ended_{};
+  TimePoint ended_{};
   std::set<std::string, std::less<>> killed_;
 };
 

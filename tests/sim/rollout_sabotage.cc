@@ -106,6 +106,31 @@ class ForgetsDryRun final : public http::Transport {
   http::Transport& network_;
 };
 
+// The managers that objects are taken over from have other names, so that nobody takes anything over.
+class OverlooksFormerManagers final : public http::Transport {
+ public:
+  explicit OverlooksFormerManagers(http::Transport& network) : network_(network) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    bool applies = request.method == "PATCH";
+    CO_TRY_ASSIGN(http::Answer answer, co_await network_.open(std::move(request)));
+    if (!applies || answer.status != 200) co_return answer;
+    std::string text;
+    while (true) {
+      CO_TRY_ASSIGN(std::optional<std::string> piece, co_await answer.body->read());
+      if (!piece) break;
+      text += *piece;
+    }
+    for (std::string_view name : {"\"kubectl-client-side-apply\"", "\"helm\"", "\"fairlead\""})
+      for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at))
+        text.replace(at, name.size(), "\"somebody\"");
+    answer.body = http::body_of(std::move(text));
+    co_return answer;
+  }
+
+ private:
+  http::Transport& network_;
+};
+
 // The record of a bundle, or a list of its objects, is read wrong.
 class MisreadsInventory final : public http::Transport {
  public:
@@ -144,6 +169,10 @@ RolloutSabotage misreads(MisreadsInventory::How how) {
 
 RolloutSabotage forgets_members() { return misreads(MisreadsInventory::How::no_members); }
 RolloutSabotage overlooks_claim() { return misreads(MisreadsInventory::How::no_claim); }
+
+RolloutSabotage overlooks_former_managers() {
+  return [](http::Transport& network) { return std::make_unique<OverlooksFormerManagers>(network); };
+}
 
 RolloutSabotage forgets_dry_run() {
   return [](http::Transport& network) { return std::make_unique<ForgetsDryRun>(network); };

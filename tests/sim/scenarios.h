@@ -46,6 +46,7 @@ RolloutSabotage forgets_members();
 RolloutSabotage overlooks_claim();
 // What is meant as a dry run is none.
 RolloutSabotage forgets_dry_run();
+RolloutSabotage overlooks_former_managers();
 // Guards are taken to be in effect and to answer before they do.
 RolloutSabotage believes_at_once();
 // What lingers for its finalizers is taken for gone.
