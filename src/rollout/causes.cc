@@ -1,33 +1,76 @@
 #include "rollout/causes.h"
 
+#include <algorithm>
+
+#include "rollout/field_texts.h"
+#include "rollout/gates.h"
 #include "rollout/guards.h"
+#include "rollout/missing.h"
 
 namespace fairlead::rollout {
 namespace {
 
+using kube::FaultKind;
 using removal::Chain;
 
 // What the cluster shows behind a guard.
-void add_what_it_stands_on(Chain& chain, const Run& run, const Evidence& evidence, const graph::Guard& guard) {
-  if (!guard.service) return;
-  const Json* service = run.service(guard.service->ns, guard.service->name);
-  if (!service || !evidence.knows("EndpointSlice", guard.service->ns) || !evidence.knows("Pod", guard.service->ns))
-    return;
-  chain.add(readiness::why_no_endpoints(*service, evidence.slices(guard.service->ns), evidence.pods(guard.service->ns),
-                                        {.begun = run.begun_at_server}));
+Chain what_it_stands_on(const Run& run, const Evidence& evidence, const graph::Guard& guard) {
+  Chain chain;
+  if (!guard.service) return chain;
+  const std::string& ns = guard.service->ns;
+  const Json* service = run.service(ns, guard.service->name);
+  if (!service || !evidence.knows("EndpointSlice", ns) || !evidence.knows("Pod", ns)) return chain;
+  readiness::Why why =
+      readiness::why_no_endpoints(*service, evidence.slices(ns), evidence.pods(ns), {.begun = run.begun_at_server});
+  if (!why.causes.empty()) add_missing(why, run, evidence, *service);
+  chain.add(why);
+  return chain;
 }
 
 // What is wrong with a guard that an object waited for without being sent.
-const kube::Fault* fault_in_front_of(const Run& run, const Guards& guards, uint32_t node) {
+struct InFront {
+  uint32_t guard = 0;
+  const kube::Fault* fault = nullptr;
+};
+std::optional<InFront> in_front_of(const Run& run, const Guards& guards, uint32_t node) {
   for (const graph::Meeting& meeting : run.graph.guards_of(node))
-    if (const Guards::Standing& standing = guards.standing(meeting.guard); standing.fault) return &*standing.fault;
-  return nullptr;
+    if (const Guards::Standing& standing = guards.standing(meeting.guard); standing.fault)
+      return InFront{.guard = meeting.guard, .fault = &*standing.fault};
+  return std::nullopt;
+}
+
+// The explanation, with the configuration that the webhook is in.
+std::string explained(const kube::Fault& fault, const graph::Guard& guard) {
+  std::string name = "webhook " + guard.name;
+  bool names_it = fault.webhook && fault.explanation.starts_with(name + " ");
+  return names_it ? guard.text() + fault.explanation.substr(name.size()) : fault.explanation;
 }
 
 void add_fault(Chain& chain, const kube::Fault& fault) {
   chain.causes.push_back(fault.explanation);
-  if (fault.explanation.find(fault.message) == std::string::npos) chain.causes.push_back(fault.message);
+  // What a webhook says, or does not say, is all in the explanation.
+  bool says_more = !fault.webhook && fault.explanation.find(fault.message) == std::string::npos;
+  if (says_more) chain.causes.push_back(fault.message);
   chain.next = fault.advice;
+}
+
+// Why a guard does not let an object pass: what the cluster shows of it, and otherwise what the API server says.
+Chain guard_chain(const Run& run, const Evidence& evidence, const graph::Guard& guard, const kube::Fault& fault) {
+  Chain chain;
+  if (is_about_service(fault)) chain = what_it_stands_on(run, evidence, guard);
+  if (chain.causes.empty()) {
+    add_fault(chain, fault);
+    chain.causes.front() = explained(fault, guard);
+  } else {
+    chain.causes.insert(chain.causes.begin(), guard.text() + " is not answering");
+  }
+  return chain;
+}
+
+Error unknown_field_error(const Run& run, uint32_t node, std::string what, UnknownFields unknown) {
+  Chain chain{.causes = std::move(unknown.lines), .next = std::move(unknown.advice)};
+  const std::string& where = unknown.where.empty() ? run.object(node).source().text() : unknown.where;
+  return std::move(chain).under(ErrorKind::denied, std::move(what), where);
 }
 
 }  // namespace
@@ -36,9 +79,13 @@ Error guard_error(const Run& run, const Guards& guards, const Evidence& evidence
                   std::optional<Duration> within) {
   const graph::Guard& it = run.graph.guards()[guard];
   const Guards::Standing& standing = guards.standing(guard);
-  Chain chain;
-  if (standing.fault) add_fault(chain, *standing.fault);
-  add_what_it_stands_on(chain, run, evidence, it);
+  Chain chain = what_it_stands_on(run, evidence, it);
+  if (standing.fault && (chain.causes.empty() || !is_about_service(*standing.fault))) {
+    Chain said;
+    add_fault(said, *standing.fault);
+    chain.causes.insert(chain.causes.begin(), said.causes.begin(), said.causes.end());
+    if (chain.next.empty()) chain.next = said.next;
+  }
   if (chain.causes.empty() && !standing.evidence.empty()) chain.causes.push_back(standing.evidence);
   std::string what = fmt::format("{} is not answering{}", it.text(), within ? " after " + short_text(*within) : "");
   std::string where = it.object ? run.object(*it.object).source().text() : std::string();
@@ -52,19 +99,26 @@ Error refused_error(const Run& run, const Guards& guards, const Evidence& eviden
       fmt::format("{} was not accepted{}", object.key().text(), within ? " within " + short_text(*within) : "");
   ErrorKind kind = within ? ErrorKind::timeout : ErrorKind::denied;
   const kube::Fault* fault = failure.fault();
-  bool was_waiting = !fault && failure.error().kind() == ErrorKind::cancelled;
-  if (was_waiting) fault = fault_in_front_of(run, guards, node);
-  if (!fault && was_waiting) return Error(kind, what).at(object.source().text());
-  if (!fault) return Error(kind, what).because(failure.error()).at(object.source().text());
+  std::optional<uint32_t> guard = fault && fault->webhook ? guards.find_webhook(*fault->webhook) : std::nullopt;
+  if (!fault) {
+    if (failure.error().kind() != ErrorKind::cancelled)
+      return Error(kind, what).because(failure.error()).at(object.source().text());
+    std::optional<InFront> front = in_front_of(run, guards, node);
+    if (!front) return Error(kind, what).at(object.source().text());
+    fault = front->fault;
+    guard = front->guard;
+  }
   Chain chain;
-  std::optional<uint32_t> guard = fault->webhook ? guards.find_webhook(*fault->webhook) : std::nullopt;
-  if (guard && fault->kind != kube::FaultKind::webhook_denied)
-    chain.causes.push_back(fmt::format("{} holds it", run.graph.guards()[*guard].text()));
-  add_fault(chain, *fault);
-  if (fault->kind == kube::FaultKind::field_conflict)
-    chain.next = "fairlead apply … --force-conflicts takes the fields over; or leave them out of the manifest";
-  if (guard && fault->kind != kube::FaultKind::webhook_denied)
-    add_what_it_stands_on(chain, run, evidence, run.graph.guards()[*guard]);
+  if (guard && fault->kind != FaultKind::webhook_denied) {
+    chain = guard_chain(run, evidence, run.graph.guards()[*guard], *fault);
+  } else if (UnknownFields unknown = unknown_fields(run, node, *fault); !unknown.lines.empty()) {
+    return unknown_field_error(run, node, std::move(what), std::move(unknown));
+  } else if (fault->kind == FaultKind::field_conflict) {
+    chain = {.causes = owner_lines(*fault), .next = conflict_advice(*fault)};
+    if (chain.causes.empty()) chain.causes.push_back(fault->explanation);
+  } else {
+    add_fault(chain, *fault);
+  }
   return std::move(chain).under(kind, std::move(what), object.source().text());
 }
 
@@ -87,8 +141,7 @@ Error not_ready_error(const Run& run, const Evidence& evidence, uint32_t node, s
   const readiness::Verdict& verdict = run.records[node].verdict;
   Chain chain;
   if (!verdict.reason.empty()) chain.causes.push_back(verdict.reason);
-  if (evidence.knows("Pod", object.ns()))
-    chain.add(readiness::why_not_ready(object.value(), evidence.pods(object.ns()), {.begun = run.begun_at_server}));
+  chain.add(why_pods(run, evidence, node, as_stored(run, node)));
   if (chain.next.empty())
     chain.next = fmt::format("kubectl {}describe {} {}", object.ns().empty() ? "" : "-n " + object.ns() + " ",
                              object.kind(), object.name());
@@ -107,7 +160,11 @@ Error unclaimed_error(const Run& run, const Evidence& evidence, const Unclaimed&
   if (!unclaimed.other.empty())
     chain.causes.push_back(fmt::format("{} has claimed it, and could not give a sign of life either", unclaimed.other));
   add_fault(chain, fault);
-  if (unclaimed.guard) add_what_it_stands_on(chain, run, evidence, run.graph.guards()[*unclaimed.guard]);
+  if (unclaimed.guard) {
+    Chain below = what_it_stands_on(run, evidence, run.graph.guards()[*unclaimed.guard]);
+    chain.causes.insert(chain.causes.end(), below.causes.begin(), below.causes.end());
+    if (!below.next.empty()) chain.next = below.next;
+  }
   if (unclaimed.repairable)
     chain.next =
         "fairlead apply … without --name and --prune writes no record, and can repair the webhook; then run this again";

@@ -11,7 +11,7 @@ std::string text(const Json& value) { return std::string(value.string_or("")); }
 
 }  // namespace
 
-void Evidence::watch(std::string_view group, std::string_view kind, const std::string& ns) {
+void Evidence::watch(std::string_view group, std::string_view kind, const std::string& ns, std::string field_selector) {
   Key key(kind, ns);
   if (sources_.contains(key)) return;
   const object::Resource* resource = discovery_.known().find(group, kind);
@@ -22,8 +22,8 @@ void Evidence::watch(std::string_view group, std::string_view kind, const std::s
     changed_(name, text(metadata["namespace"]), text(is_slice ? metadata["labels"][kServiceLabel] : metadata["name"]));
   };
   Source& source = sources_[key];
-  source.watched =
-      std::make_unique<kube::Watched>(client_, *resource, kube::WatchOptions{.ns = ns}, std::move(changed));
+  kube::WatchOptions options{.ns = ns, .field_selector = std::move(field_selector)};
+  source.watched = std::make_unique<kube::Watched>(client_, *resource, std::move(options), std::move(changed));
   scope_.spawn(source.watched->run());
 }
 

@@ -27,7 +27,11 @@ class Evidence {
       : client_(client), discovery_(discovery), scope_(scope), changed_(std::move(changed)) {}
 
   void watch_endpoints(const std::string& ns) { watch("discovery.k8s.io", "EndpointSlice", ns); }
-  void watch_pods(const std::string& ns) { watch("", "Pod", ns); }
+  // With what the kubelets say about volumes of pods that they cannot mount.
+  void watch_pods(const std::string& ns) {
+    watch("", "Pod", ns);
+    watch("", "Event", ns, "reason=FailedMount");
+  }
   // ValidatingWebhookConfiguration, MutatingWebhookConfiguration, CustomResourceDefinition
   void watch_cluster_wide(std::string_view group, std::string_view kind) { watch(group, kind, ""); }
 
@@ -44,6 +48,7 @@ class Evidence {
   std::vector<readiness::Endpoint> ready_endpoints(const std::string& ns, const std::string& service,
                                                    std::string_view port_name) const;
   readiness::Objects pods(const std::string& ns) const { return all("Pod", ns); }
+  readiness::Objects mount_failures(const std::string& ns) const { return all("Event", ns); }
   readiness::Objects slices(const std::string& ns) const { return all("EndpointSlice", ns); }
 
  private:
@@ -53,7 +58,7 @@ class Evidence {
   // Kind and namespace.
   using Key = std::pair<std::string, std::string>;
 
-  void watch(std::string_view group, std::string_view kind, const std::string& ns);
+  void watch(std::string_view group, std::string_view kind, const std::string& ns, std::string field_selector = {});
   const kube::Watched* source(std::string_view kind, const std::string& ns) const;
   readiness::Objects all(std::string_view kind, const std::string& ns) const;
 

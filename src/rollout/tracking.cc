@@ -5,6 +5,7 @@
 #include "inventory/applyset.h"
 #include "rollout/causes.h"
 #include "rollout/effect.h"
+#include "rollout/missing.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -135,8 +136,7 @@ readiness::Options Tracker::options_for(uint32_t node, const Waiting& waiting) c
 
 readiness::Why Tracker::why(uint32_t node, const Json& object) const {
   const object::Key& key = run_.object(node).key();
-  if (!makes_pods(key) || !evidence_.knows("Pod", key.ns)) return {};
-  return readiness::why_not_ready(object, evidence_.pods(key.ns), {.begun = run_.begun_at_server});
+  return makes_pods(key) ? why_pods(run_, evidence_, node, object) : readiness::Why();
 }
 
 // The first evidence is told at once, while the wait goes on: it may pass, and people want to know. That a pod takes
@@ -201,7 +201,7 @@ void Tracker::follow_outside(uint32_t node) {
 }
 
 void Tracker::evidence_changed(std::string_view kind, const std::string& ns) {
-  if (kind != "Pod" && kind != "StorageClass") return;
+  if (kind != "Pod" && kind != "Event" && kind != "StorageClass") return;
   std::vector<uint32_t> concerned;
   for (const auto& [node, waiting] : waiting_)
     if (node < run_.records.size() && (ns.empty() || run_.object(node).ns() == ns)) concerned.push_back(node);
