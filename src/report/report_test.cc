@@ -95,7 +95,30 @@ TEST_F(ReportTest, QuietIsQuietButForWarningsAndCauses) {
             "error: Berth a is refused\n"
             "  because   full\n"
             "  next      fairlead apply\n"
-            "  holds     Berth b\n");
+            "  blocks    1 object: Berth b\n");
+}
+
+TEST_F(ReportTest, WhatIsBlockedIsCountedAndNamedInPart) {
+  rollout::Ending ending = refused_ending("no endpoints");
+  ending.causes[0].holds.clear();
+  for (int i = 0; i < 50; ++i) {
+    ending.causes[0].holds.push_back(key_of("Berth", "b" + std::to_string(i)));
+    rollout::ObjectEnding blocked;
+    blocked.state = rollout::ObjectEnding::State::held;
+    ending.objects.push_back(std::move(blocked));
+  }
+  RolloutReport(screen(Format::text), false).finish(ending);
+  EXPECT_THAT(out.text(), HasSubstr("1 refused, 50 blocked in 0.0s"));
+  EXPECT_THAT(err.text(), HasSubstr("  blocks    50 objects: Berth b0, Berth b1, Berth b2 and 47 more\n"));
+}
+
+TEST_F(ReportTest, AnInterruptionIsNotToldAsAFailureToo) {
+  rollout::Ending ending;
+  ending.how = rollout::Ending::How::interrupted;
+  Error cut = Error(ErrorKind::cancelled, "GET /api failed").because(Error(ErrorKind::cancelled, "cancelled"));
+  ending.causes.push_back({.error = cut, .holds = {}});
+  RolloutReport(screen(Format::text), false).finish(ending);
+  EXPECT_EQ(err.text(), "error: interrupted\n");
 }
 
 TEST_F(ReportTest, WhatHoldsManyIsToldOnce) {

@@ -32,7 +32,9 @@ constexpr std::pair<State, std::string_view> kCounted[] = {
     {State::unchanged, "unchanged"},  {State::removed, "removed"},
     {State::unchecked, "notChecked"}, {State::refused, "refused"},
     {State::not_ready, "notReady"},   {State::held, "held"},
-    {State::not_sent, "notSent"}};
+    {State::not_sent, "notSent"},     {State::left_out, "leftOut"}};
+
+std::string_view words(State state) { return state == State::held ? "blocked" : name_of(state); }
 
 Json path_json(const std::vector<rollout::PathStep>& path) {
   Json::Array steps;
@@ -56,7 +58,8 @@ std::string interruption_text(const Ending& ending) {
   if (ending.how != Ending::How::interrupted) return "";
   std::vector<object::Key> unready;
   for (const ObjectEnding& object : ending.objects)
-    if (!object.ready && object.state != State::not_sent && object.state != State::held && !object.error)
+    if (!object.ready && object.state != State::not_sent && object.state != State::held &&
+        object.state != State::left_out && !object.error)
       unready.push_back(object.key);
   return "error: interrupted\n" + (unready.empty() ? "" : fmt::format("  not ready {}\n", some_of(unready)));
 }
@@ -89,7 +92,7 @@ void RolloutReport::read(const Event& event) { screen_.show(event, line_of(event
 void RolloutReport::finish(const Ending& ending) const {
   Closing closing{.outcome = name_of(ending.how),
                   .dry_run = dry_run_,
-                  .counts = counts_of(ending.objects, kCounted, [](State state) { return name_of(state); }),
+                  .counts = counts_of(ending.objects, kCounted, words),
                   .took = ending.took,
                   .requests = ending.requests,
                   .causes = ending.causes,

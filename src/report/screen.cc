@@ -13,7 +13,7 @@ namespace {
 using journal::Event;
 using journal::What;
 
-constexpr size_t kNamed = 5;
+constexpr size_t kNamedBlocked = 3;
 
 std::string_view colour_of(What what) {
   switch (what) {
@@ -39,6 +39,9 @@ void print_line(std::FILE* stream, What what, std::string_view line) {
   std::fflush(stream);
 }
 
+// That a request was cut short says only that the run was interrupted, which is told anyway.
+bool is_interruption(const journal::Cause& cause) { return cause.error.root().kind() == ErrorKind::cancelled; }
+
 Json summary_of(const Closing& closing) {
   Json json(Json::Object{{"type", "summary"}, {"outcome", closing.outcome}, {"dryRun", closing.dry_run}});
   for (const Count& one : closing.counts) json.make(one.name) = uint64_t{one.count};
@@ -46,7 +49,8 @@ Json summary_of(const Closing& closing) {
   json.make("requests") = closing.requests;
   for (const auto& [name, value] : closing.more) json.make(name) = value;
   Json::Array causes;
-  for (const journal::Cause& cause : closing.causes) causes.push_back(journal::to_json(cause));
+  for (const journal::Cause& cause : closing.causes)
+    if (!is_interruption(cause)) causes.push_back(journal::to_json(cause));
   if (!causes.empty()) json.make("errors") = std::move(causes);
   return json;
 }
@@ -63,10 +67,10 @@ std::string totals_of(const Closing& closing) {
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-std::string some_of(const std::vector<object::Key>& keys) {
+std::string some_of(const std::vector<object::Key>& keys, size_t named) {
   std::string text;
-  for (size_t i = 0; i < std::min(keys.size(), kNamed); ++i) text += (i == 0 ? "" : ", ") + keys[i].text();
-  if (keys.size() > kNamed) text += fmt::format(" and {} more", keys.size() - kNamed);
+  for (size_t i = 0; i < std::min(keys.size(), named); ++i) text += (i == 0 ? "" : ", ") + keys[i].text();
+  if (keys.size() > named) text += fmt::format(" and {} more", keys.size() - named);
   return text;
 }
 
@@ -107,8 +111,11 @@ void Screen::show(const Closing& closing) const {
   std::fflush(out_);
   if (!is_for_people()) return;
   for (const journal::Cause& cause : closing.causes) {
+    if (is_interruption(cause)) continue;
     print(err_, cause.error.report());
-    if (!cause.holds.empty()) print(err_, fmt::format("  holds     {}\n", some_of(cause.holds)));
+    if (!cause.holds.empty())
+      print(err_, fmt::format("  blocks    {} object{}: {}\n", cause.holds.size(), cause.holds.size() == 1 ? "" : "s",
+                              some_of(cause.holds, kNamedBlocked)));
   }
   print(err_, closing.causes_end);
 }

@@ -79,6 +79,6 @@ class Screen {
 
 double seconds(Duration duration);
 // "a, b and 3 more"
-std::string some_of(const std::vector<object::Key>& keys);
+std::string some_of(const std::vector<object::Key>& keys, size_t named = 5);
 
 }  // namespace fairlead::report

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rollout/roots.h"
+
 namespace fairlead::rollout {
 namespace {
 
@@ -10,6 +12,8 @@ using State = ObjectEnding::State;
 State state_of(const Run& run, uint32_t node) {
   const Record& record = run.records[node];
   if (run.plan.state(node) == Plan::State::held) return State::held;
+  if (run.graph.is_left_out(node)) return State::left_out;
+  if (is_blocked(run, node)) return State::held;
   if (run.plan.state(node) == Plan::State::failed)
     return record.stored == Record::Stored::no ? State::refused : State::not_ready;
   if (record.unchecked) return State::unchecked;
@@ -112,6 +116,7 @@ std::string_view name_of(State state) {
     case State::unchanged: return "unchanged";
     case State::removed: return "removed";
     case State::unchecked: return "not checked";
+    case State::left_out: return "left out";
   }
   return "";
 }
@@ -127,14 +132,20 @@ std::string_view name_of(Ending::How how) {
   return "";
 }
 
+std::vector<ObjectEnding> none_sent(const manifest::Bundle& bundle) {
+  std::vector<ObjectEnding> objects;
+  for (const object::Object& object : bundle.objects)
+    objects.push_back({.key = object.key(), .source = object.source().text(), .error = {}, .warnings = {}});
+  return objects;
+}
+
 Ending ending_of(const Run& run) {
   Ending ending;
   ending.how = how(run);
-  for (uint32_t node = 0; node < run.records.size(); ++node)
-    if (!run.graph.is_left_out(node)) ending.objects.push_back(object_ending(run, node));
-  for (const auto& [node, error] : run.errors) {
-    Cause cause{.error = error};
-    for (uint32_t held : run.plan.held_by(node)) cause.holds.push_back(run.object(held).key());
+  for (uint32_t node = 0; node < run.records.size(); ++node) ending.objects.push_back(object_ending(run, node));
+  for (RootCause& root : root_causes(run)) {
+    Cause cause{.error = std::move(root.error), .holds = {}};
+    for (uint32_t blocked : root.blocks) cause.holds.push_back(run.object(blocked).key());
     ending.causes.push_back(std::move(cause));
   }
   ending.critical_path = critical_path(run);

@@ -341,6 +341,7 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
     bool late = std::ranges::all_of(errors, [](const Error& error) { return error.kind() == ErrorKind::timeout; });
     ending.how = late ? Ending::How::timed_out : Ending::How::failed;
     if (stop && stop->cancelled()) ending.how = Ending::How::interrupted;
+    ending.objects = none_sent(prepared.bundle);
     for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .holds = {}});
   }
   ending.took = client.loop().now() - begun;

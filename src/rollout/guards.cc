@@ -4,6 +4,7 @@
 
 #include "kube/timestamp.h"
 #include "rollout/causes.h"
+#include "rollout/roots.h"
 
 namespace fairlead::rollout {
 
@@ -161,14 +162,7 @@ void Guards::evidence_changed(std::string_view kind, const std::string& ns, cons
 }
 
 std::optional<uint32_t> Guards::find_webhook(const kube::FaultWebhook& webhook) const {
-  const std::vector<Guard>& guards = run_.graph.guards();
-  for (uint32_t i = 0; i < guards.size(); ++i)
-    if (is_webhook(guards[i]) && guards[i].name == webhook.name) return i;
-  for (uint32_t i = 0; i < guards.size(); ++i)
-    if (guards[i].kind == Guard::Kind::conversion && webhook.role == kube::FaultWebhook::Role::conversion &&
-        guards[i].service && guards[i].service->name == webhook.service)
-      return i;
-  return std::nullopt;
+  return find_guard(run_, webhook);
 }
 
 void Guards::take(uint32_t guard, Proof proof) {

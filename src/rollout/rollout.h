@@ -73,7 +73,7 @@ struct Options {
 struct ObjectEnding {
   enum class State {
     not_sent,   // the run ended before
-    held,       // something that it needs failed
+    held,       // something that it needs failed, or a guard that does not answer
     refused,    // by the API server
     not_ready,  // stored, and not ready in time, or failed
     created,
@@ -81,6 +81,7 @@ struct ObjectEnding {
     unchanged,
     removed,    // pruned: it is not part of the bundle any more
     unchecked,  // a dry run that could not check it
+    left_out,   // not part of an installation: a hook of Helm for tests, deletion or rollback
   };
   object::Key key;
   std::string source;

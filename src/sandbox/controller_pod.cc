@@ -176,9 +176,22 @@ class PodController final : public Controller {
     if (!written && written.error().code != 404) add_after(key, delays().controller);
   }
 
+  // The pod has its network before its images are pulled and its containers are made, and keeps its address.
+  void set_addresses(Json& object) {
+    Json& status = object.make("status");
+    if (!status["podIP"].string_or("").empty()) return;
+    std::string address = address_for(object);
+    status.make("hostIP") = "172.18.0.2";
+    status.make("hostIPs") = Json::Array{Json::Object{{"ip", "172.18.0.2"}}};
+    status.make("podIP") = address;
+    status.make("podIPs") = Json::Array{Json::Object{{"ip", address}}};
+    status.make("startTime") = core().now_text();
+  }
+
   Task<void> start(Place key, Json pod) {
     Json object = pod;
     if (annotation(pod, "fail") == "image-pull") {
+      set_addresses(object);
       std::string image(pod["spec"]["containers"].item(0)["image"].string_or(""));
       object.make("status").make("containerStatuses") = container_statuses(
           pod,
@@ -192,6 +205,7 @@ class PodController final : public Controller {
       co_return;
     }
     if (std::optional<Missing> missing = missing_for(core(), pod)) {
+      if (!missing->volume) set_addresses(object);
       object.make("status").make("containerStatuses") = container_statuses(
           pod, missing->volume ? waiting("ContainerCreating") : waiting("CreateContainerConfigError", missing->what),
           false, false);
@@ -201,18 +215,13 @@ class PodController final : public Controller {
       co_await write(key, std::move(object));
       co_return;
     }
-    std::string address = address_for(pod);
+    set_addresses(object);
     bool ready = annotation(pod, "fail").empty() &&
                  delay_of(pod, "ready-after", delays().pod_ready) == Duration::zero() &&
                  pod["spec"]["restartPolicy"].string_or("Always") == "Always";
     Json running = Json::Object{{"running", Json::Object{{"startedAt", core().now_text()}}}};
     Json& status = object.make("status");
     status.make("phase") = "Running";
-    status.make("hostIP") = "172.18.0.2";
-    status.make("hostIPs") = Json::Array{Json::Object{{"ip", "172.18.0.2"}}};
-    status.make("podIP") = address;
-    status.make("podIPs") = Json::Array{Json::Object{{"ip", address}}};
-    status.make("startTime") = core().now_text();
     status.make("containerStatuses") = container_statuses(pod, running, ready, true);
     // Containers of a Job's pod count as ready while they run.
     bool runs_once = pod["spec"]["restartPolicy"].string_or("Always") != "Always";
