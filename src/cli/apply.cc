@@ -13,7 +13,6 @@
 #include "cli/sources.h"
 #include "cli/timeouts.h"
 #include "inventory/inventory.h"
-#include "kube/timeout_text.h"
 #include "report/rollout_report.h"
 
 namespace fairlead::cli {
@@ -84,7 +83,7 @@ Result<rollout::Options> options_of(const ApplyFlags& flags) {
   options.origin = origin_of(::getpid());
   options.known_dead = is_gone;
   if (!flags.name.empty()) TRY(inventory::check_name(flags.name));
-  TRY_ASSIGN(options.timeout, kube::parse_timeout(flags.timeout));
+  TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
   TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead apply … --timeout-for Job=30m"));
   return options;
 }
@@ -98,7 +97,7 @@ Task<int> apply(RealLoop& loop, const Globals& globals, const ApplyFlags& flags,
   auto journal = RunJournal::open(loop.clock(), flags.journal);
   if (!journal) co_return report(journal.error());
   std::optional<manifest::Bundle> bundle = co_await read_sources(loop, flags.sources, flags.recursive, &stop);
-  if (!bundle) co_return kFailed;
+  if (!bundle) co_return stop.cancelled() ? kInterrupted : kFailed;
   if (Result<void> selected = select(*bundle, flags.only, flags.skip); !selected) co_return report(selected.error());
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals);
   if (!cluster) co_return report(cluster.error());

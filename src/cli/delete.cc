@@ -13,7 +13,6 @@
 #include "cli/run_journal.h"
 #include "cli/sources.h"
 #include "cli/timeouts.h"
-#include "kube/timeout_text.h"
 #include "report/removal_report.h"
 
 namespace fairlead::cli {
@@ -89,7 +88,7 @@ Result<removal::Options> options_of(const DeleteFlags& flags) {
   options.holder = own_holder();
   options.origin = origin_of(::getpid());
   options.known_dead = is_gone;
-  TRY_ASSIGN(options.timeout, kube::parse_timeout(flags.timeout));
+  TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
   TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead delete … --timeout-for Namespace=30m"));
   return options;
 }
@@ -100,9 +99,11 @@ Task<int> take_out(RealLoop& loop, const Globals& globals, const DeleteFlags& fl
     report(options.error());
     co_return kUsage;
   }
-  if (int(!flags.sources.empty()) + int(!flags.name.empty()) + int(!flags.objects.empty()) != 1) {
-    report(
-        Error(ErrorKind::invalid, "one of -f, --name and KIND/NAME says what is to go").next("fairlead delete --help"));
+  if (int given = int(!flags.sources.empty()) + int(!flags.name.empty()) + int(!flags.objects.empty()); given != 1) {
+    report(Error(ErrorKind::invalid,
+                 given == 0 ? "nothing says what is to be deleted: give -f FILE, --name BUNDLE or KIND/NAME"
+                            : "-f, --name and KIND/NAME cannot be used together: give one of them")
+               .next("fairlead delete --help"));
     co_return kUsage;
   }
   auto journal = RunJournal::open(loop.clock(), flags.journal);
@@ -110,7 +111,7 @@ Task<int> take_out(RealLoop& loop, const Globals& globals, const DeleteFlags& fl
   std::optional<manifest::Bundle> bundle;
   if (!flags.sources.empty()) {
     bundle = co_await read_sources(loop, flags.sources, flags.recursive, &stop);
-    if (!bundle) co_return kFailed;
+    if (!bundle) co_return stop.cancelled() ? kInterrupted : kFailed;
   }
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals);
   if (!cluster) co_return report(cluster.error());

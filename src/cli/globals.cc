@@ -34,7 +34,7 @@ void add_globals(CLI::App& app, Globals& globals) {
       ->group(kGroup);
   app.add_option("-v,--v", globals.verbosity, "How much to log to standard error; 6 shows every request")
       ->group(kGroup)
-      ->type_name("LEVEL");
+      ->type_name("N");
 }
 
 }  // namespace fairlead::cli

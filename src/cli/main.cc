@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <new>
 
 #include "cli/command.h"
 #include "cli/usage.h"
@@ -20,7 +21,11 @@ int main(int argc, char** argv) {
   add_delete(app, invocation);
   add_sandbox(app, invocation);
   add_version(app, invocation);
-  std::vector<std::string> words = without_help_command({argv + 1, argv + argc});
+  std::vector<std::string> words(argv + 1, argv + argc);
+  // As kubectl and helm do, the name alone prints the help.
+  if (words.empty()) words = {"--help"};
+  if (std::optional<int> code = report_unknown_topic(app, words)) return *code;
+  words = without_help_command(std::move(words));
   // Before the parser: what is being typed is no valid command line yet.
   if (words.size() >= 2 && words[0] == "__complete" && words[1] == "--")
     return print_candidates(app, std::span(words).subspan(2));
@@ -37,5 +42,13 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report_usage(app, error);
   }
-  return invocation.run();
+  try {
+    return invocation.run();
+  } catch (const std::bad_alloc&) {
+    std::fputs(
+        "error: this machine has too little free memory for this bundle\n"
+        "  next      split the manifests, or run it where there is more memory\n",
+        stderr);
+    return kFailed;
+  }
 }

@@ -6,12 +6,12 @@
 namespace fairlead::cli {
 
 int report(const Error& error) {
-  report::print(stderr, error.report());
-  switch (error.kind()) {
-    case ErrorKind::timeout: return kTimedOut;
-    case ErrorKind::cancelled: return kInterrupted;
-    default: return kFailed;
+  if (error.root().kind() == ErrorKind::cancelled) {
+    report::print(stderr, "error: interrupted\n");
+    return kInterrupted;
   }
+  report::print(stderr, error.report());
+  return error.kind() == ErrorKind::timeout ? kTimedOut : kFailed;
 }
 
 }  // namespace fairlead::cli

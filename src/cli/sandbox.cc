@@ -8,11 +8,12 @@
 #include <cstring>
 
 #include "base/interrupt.h"
+#include "base/nearest.h"
 #include "base/process.h"
 #include "base/real_loop.h"
 #include "base/scope.h"
 #include "cli/command.h"
-#include "kube/timeout_text.h"
+#include "cli/timeouts.h"
 #include "sandbox/network.h"
 
 namespace fairlead::cli {
@@ -34,10 +35,17 @@ struct SandboxFlags {
 Result<void> read_delay(const std::string& text, sandbox::Delays& delays) {
   size_t equals = text.find('=');
   std::string name = text.substr(0, equals);
-  TRY_ASSIGN(Duration value, kube::parse_timeout(equals == std::string::npos ? "" : text.substr(equals + 1)));
+  if (equals == std::string::npos)
+    return fail(Error(ErrorKind::invalid, fmt::format("--delay: \"{}\" is not NAME=DURATION", text))
+                    .next("fairlead sandbox --delay pod-ready=2s"));
+  TRY_ASSIGN(Duration value, read_duration("--delay " + text, text.substr(equals + 1)));
   if (sandbox::set_delay(delays, name, value)) return {};
-  return fail(Error(ErrorKind::invalid, fmt::format("--delay {}: there is no delay of that name", name))
-                  .because(fmt::format("there are {}", fmt::join(sandbox::delay_names(), ", "))));
+  std::vector<std::string> names;
+  for (std::string_view known : sandbox::delay_names()) names.emplace_back(known);
+  std::optional<std::string> meant = nearest(name, names);
+  return fail(Error(ErrorKind::invalid, fmt::format("--delay: unknown delay {}{}", name,
+                                                    meant ? fmt::format("; did you mean {}?", *meant) : ""))
+                  .next(fmt::format("use one of {}", fmt::join(names, ", "))));
 }
 
 Result<sandbox::Options> options_of(const SandboxFlags& flags) {
@@ -48,7 +56,7 @@ Result<sandbox::Options> options_of(const SandboxFlags& flags) {
   options.controllers = !flags.control_plane_only;
   options.stale_configuration = flags.stale_configurations;
   for (const std::string& delay : flags.delays) TRY(read_delay(delay, options.delays));
-  TRY_ASSIGN(options.api_server_skew, kube::parse_timeout(flags.api_server_skew));
+  TRY_ASSIGN(options.api_server_skew, read_duration("--api-server-skew", flags.api_server_skew));
   return options;
 }
 
@@ -104,7 +112,10 @@ Task<int> serve(RealLoop& loop, SandboxFlags flags) {
   CancelSource stop;
   Interrupt interrupt(loop, stop);
   Result<sandbox::Options> options = options_of(flags);
-  if (!options) co_return report(options.error());
+  if (!options) {
+    report(options.error());
+    co_return kUsage;
+  }
   auto front = sandbox::NetworkFront::start(loop, *std::move(options), {.port = flags.port});
   if (!front) co_return report(front.error());
   int code = kDone;
@@ -136,7 +147,9 @@ void add_sandbox(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<SandboxFlags>();
   CLI::App* command = app.add_subcommand(
       "sandbox", "Serve a Kubernetes API from memory, until Ctrl-C or, with `-- COMMAND`, until that ends");
-  command->add_option("--port", flags->port, "Port on 127.0.0.1; any free one unless given");
+  command->add_option("--port", flags->port, "Port on 127.0.0.1; any free one unless given")
+      ->check(CLI::Range(0, 65535))
+      ->type_name("PORT");
   command->add_option("--kubeconfig-file", flags->kubeconfig_file, "Where to write the kubeconfig; removed at the end");
   command->add_option("--nodes", flags->nodes, "Number of nodes")->check(CLI::Range(0, 200));
   command->add_option("--api-servers", flags->api_servers, "Number of API servers")->check(CLI::Range(1, 5));

@@ -10,6 +10,10 @@ Task<std::optional<manifest::Bundle>> read_sources(RealLoop& loop, const std::ve
   manifest::Options options{.recursive = recursive};
   options.fetch = [&loop](std::string address, size_t max_bytes) { return fetch(loop, std::move(address), max_bytes); };
   auto bundle = co_await manifest::read(sources, std::move(options)).governed_by(stop);
+  if (stop && stop->cancelled()) {
+    report(cancelled_error());
+    co_return std::nullopt;
+  }
   if (bundle) co_return *std::move(bundle);
   for (const Error& error : bundle.error()) report(error);
   co_return std::nullopt;

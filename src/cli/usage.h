@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@ namespace fairlead::cli {
 
 // `help apply` is `apply --help`.
 std::vector<std::string> without_help_command(std::vector<std::string> words);
+
+// `help WORD` where there is no such command: prints that, and gives the exit code.
+std::optional<int> report_unknown_topic(const CLI::App& app, const std::vector<std::string>& words);
 
 // What the parser stopped at: a wish for help, or a mistake. Prints it and gives the exit code.
 int report_usage(const CLI::App& app, const CLI::ParseError& error);

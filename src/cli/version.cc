@@ -20,6 +20,7 @@ int print_version(const std::string& output) {
 }  // namespace
 
 void add_version(CLI::App& app, Invocation& invocation) {
+  app.set_version_flag("--version", "fairlead " FAIRLEAD_VERSION, "Print the version of this program");
   auto output = std::make_shared<std::string>("text");
   CLI::App* command = app.add_subcommand("version", "Print the version of this program");
   command->add_option("-o,--output", *output, "How to print it: text or json")->check(CLI::IsMember({"text", "json"}));

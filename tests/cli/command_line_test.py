@@ -34,14 +34,62 @@ class Basics(unittest.TestCase):
         behind = fairlead("apply", "-f", "-", "--context", "nowhere", stdin="{}")
         self.assertEqual(before.stderr, behind.stderr)
 
+    def test_the_name_alone_prints_the_help_and_the_version_flag_the_version(self):
+        self.assertEqual(fairlead().stdout, fairlead("--help").stdout)
+        self.assertEqual(fairlead().returncode, 0)
+        self.assertEqual(fairlead("--version").stdout, fairlead("version").stdout)
+        self.assertEqual(fairlead("apply", "--version").stdout, fairlead("version").stdout)
+
     def test_a_wrong_command_line_is_exit_code_64_and_says_what_next(self):
-        for arguments, complaint in ((["aply"], "aply"), (["apply"], "--filename"), (["apply", "-f", "x", "--no-such"], "--no-such"),
-                                     (["version", "-o", "yml"], "yml"), ([], "command")):
+        apply = ("apply", "-f", "x")
+        for arguments, complaint in (
+                (["aply"], "unknown command aply; did you mean apply?"),
+                (["nonsense"], "unknown command nonsense"),
+                (["help", "aply"], "unknown command aply; did you mean apply?"),
+                (["--contxt", "x", "version"], "unknown flag --contxt; did you mean --context?"),
+                (["apply"], "-f/--filename FILE is missing"),
+                (["apply", "-f"], "-f/--filename needs a FILE"),
+                ([*apply, "--prun"], "unknown flag --prun; did you mean --prune?"),
+                ([*apply, "--nothing-like-it=3"], "unknown flag --nothing-like-it"),
+                ([*apply, "--timeout"], "--timeout needs a DURATION"),
+                ([*apply, "--timeout", "1s", "--timeout", "2s"], "--timeout may be given only once"),
+                ([*apply, "--dry-run"], "--dry-run needs one of none, server"),
+                ([*apply, "--dry-run=client"], '--dry-run: "client" is not one of none, server'),
+                ([*apply, "-o", "yaml"], '-o/--output: "yaml" is not one of text, json, jsonl, quiet'),
+                ([*apply, "--prune"], "--prune needs --name as well"),
+                ([*apply, "--prune", "--name", "n", "--only", "a=b"], "--prune and --only cannot be used together"),
+                ([*apply, "--concurrency", "many"], '--concurrency: "many" is not a number from 0 to 10000'),
+                ([*apply, "--force-conflicts=maybe"], '--force-conflicts: "maybe" is not true or false'),
+                (["version", "-o", "yml"], '-o/--output: "yml" is not one of text, json'),
+                (["version", "more"], "fairlead version does not take the argument more"),
+                (["-v", "much", "version"], '-v/--v: "much" is not a number'),
+                (["completion"], "SHELL is missing: bash, zsh or fish"),
+                (["completion", "tcsh"], 'SHELL: "tcsh" is not one of bash, zsh, fish'),
+                (["delete"], "nothing says what is to be deleted: give -f FILE, --name BUNDLE or KIND/NAME"),
+                (["delete", "-f", "x", "--name", "y"], "-f, --name and KIND/NAME cannot be used together: give one of them"),
+                (["sandbox", "--port", "99999"], '--port: "99999" is not a number from 0 to 65535')):
             with self.subTest(arguments=arguments):
                 result = fairlead(*arguments)
-                self.assertEqual(result.returncode, 64)
-                self.assertIn(complaint, result.stderr)
-                self.assertRegex(result.stderr, r"\n  next      fairlead.* --help\n$")
+                self.assertEqual(result.returncode, 64, result.stderr)
+                self.assertRegex(result.stderr, r"^error: .*\n  next      fairlead.* --help\n$")
+                self.assertEqual(result.stderr.splitlines()[0], f"error: {complaint}")
+
+    def test_a_wrong_value_is_exit_code_64_and_says_how_to_write_it(self):
+        apply = ("apply", "-f", "x")
+        for arguments, complaint in (
+                ([*apply, "--timeout", "5x"], 'error: --timeout: "5x" is not a duration\n  next      write it like 30s, 5m or 1h30m\n'),
+                ([*apply, "--timeout-for", "Job"],
+                 'error: --timeout-for: "Job" is not KIND=DURATION\n  next      fairlead apply … --timeout-for Job=30m\n'),
+                ([*apply, "--timeout-for", "Job=x"],
+                 'error: --timeout-for Job=x: "x" is not a duration\n  next      write it like 30s, 5m or 1h30m\n'),
+                (["sandbox", "--delay", "pod"],
+                 'error: --delay: "pod" is not NAME=DURATION\n  next      fairlead sandbox --delay pod-ready=2s\n')):
+            with self.subTest(arguments=arguments):
+                result = fairlead(*arguments)
+                self.assertEqual((result.returncode, result.stderr), (64, complaint))
+        unknown = fairlead("sandbox", "--delay", "pod-redy=1s")
+        self.assertEqual(unknown.returncode, 64)
+        self.assertRegex(unknown.stderr, r"^error: --delay: unknown delay pod-redy; did you mean pod-ready\?\n  next      use one of crd-")
 
 
 class BadManifests(unittest.TestCase):

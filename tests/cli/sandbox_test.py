@@ -41,7 +41,7 @@ class Sandbox(unittest.TestCase):
                         input=json.dumps(config))
         self.assertEqual(never.returncode, 3, never.stderr)
         wrong = sandbox("--delay", "nope=1s", "--", "true")
-        self.assertEqual(wrong.returncode, 1)
+        self.assertEqual(wrong.returncode, 64)
         self.assertIn("error: --delay nope: there is no delay of that name\n  because   there are crd-names-accepted, ", wrong.stderr)
 
     def test_in_and_out_again(self):
