@@ -42,7 +42,7 @@ class Sandbox(unittest.TestCase):
         self.assertEqual(never.returncode, 3, never.stderr)
         wrong = sandbox("--delay", "nope=1s", "--", "true")
         self.assertEqual(wrong.returncode, 64)
-        self.assertIn("error: --delay nope: there is no delay of that name\n  because   there are crd-names-accepted, ", wrong.stderr)
+        self.assertIn("error: --delay: unknown delay nope\n  next      use one of crd-names-accepted, ", wrong.stderr)
 
     def test_in_and_out_again(self):
         config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "b"}}
