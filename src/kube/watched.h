@@ -1,8 +1,9 @@
 // The objects of a kind, kept up to date: a watch with a memory.
 //
 // Where watching is forbidden it lists instead, every second while something changes and up to every ten seconds while
-// nothing does. managedFields are left out unless they are asked for. run() ends when it is cancelled, or on a failure
-// that will not pass (no permission to list either, no such kind), which trouble() then tells.
+// nothing does. Where listing is forbidden as well and the field selector names one object, it gets that object in the
+// same rhythm. managedFields are left out unless they are asked for. run() ends when it is cancelled, or on a failure
+// that will not pass (no permission to read, no such kind), which trouble() then tells.
 #pragma once
 
 #include <functional>
@@ -45,6 +46,11 @@ class Watched {
  private:
   Task<Outcome<void>> follow();
   Task<Outcome<void>> poll();
+  // What a poll finds: by a list, or by a get once lists are forbidden.
+  Task<Outcome<List>> ask();
+  void take_all(std::vector<Json> objects, bool& moved);
+  // The name of the only object that the field selector lets through; empty if it lets others through.
+  std::string_view only_name() const;
   void take(Json object);
   void drop(const Place& place);
   void sync();
@@ -56,6 +62,8 @@ class Watched {
   bool managed_fields_ = false;
   std::map<Place, Json> objects_;
   bool synced_ = false;
+  // Lists are forbidden, and only one object is wanted.
+  bool by_get_ = false;
   std::optional<Error> trouble_;
   // While it follows; and while it polls, the last list's failure.
   const Watch* watch_ = nullptr;

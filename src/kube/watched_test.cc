@@ -77,16 +77,39 @@ TEST_F(NoWatch, ListsWhereWatchingIsForbidden) {
   EXPECT_LT(client_.counts().find("list")->second, 40u);
 }
 
+struct OnlyGet : WatchedTest {
+  OnlyGet()
+      : WatchedTest([](std::string_view, std::string_view verb, auto, auto, auto, auto) {
+          return verb == "watch" || verb == "list";
+        }) {}
+};
+TEST_F(OnlyGet, GetsTheOneObjectWhereListingIsForbidden) {
+  EXPECT_EQ(tell(), (std::vector<std::string>{"synced", "1", "2", "2 gone"}));
+  EXPECT_FALSE(trouble_);
+  EXPECT_EQ(client_.counts().find("list")->second, 2u);
+}
+
 struct Nothing : WatchedTest {
   Nothing()
       : WatchedTest([](std::string_view, std::string_view verb, auto, auto, auto, auto) {
-          return verb == "watch" || verb == "list";
+          return verb == "watch" || verb == "list" || verb == "get";
         }) {}
 };
 TEST_F(Nothing, SaysWhyItCannotTell) {
   EXPECT_EQ(tell(), (std::vector<std::string>{"synced"}));
   ASSERT_TRUE(trouble_);
   EXPECT_EQ(trouble_->kind(), ErrorKind::denied);
+}
+
+struct ForbidsAtFirst : WatchedTest {
+  ForbidsAtFirst()
+      : WatchedTest([this](std::string_view, auto, auto, auto, auto, auto) {
+          return loop_.now() < TimePoint(std::chrono::seconds(5));
+        }) {}
+};
+TEST_F(ForbidsAtFirst, IsAskedAgain) {
+  EXPECT_EQ(tell(), (std::vector<std::string>{"synced", "1", "2", "2 gone"}));
+  EXPECT_FALSE(trouble_);
 }
 
 }  // namespace
