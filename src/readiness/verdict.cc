@@ -64,6 +64,9 @@ Verdict by_usual_conditions(const Json& object, const Options& options) {
     if (has_status(found, "False") || has_status(found, "Unknown")) return in_progress(condition_text(found));
     return ready(condition_text(found));
   }
+  for (std::string_view type : {"Progressing", "Issuing", "Pending"})
+    if (const Json& found = condition(object, type); has_status(found, "True"))
+      return in_progress(condition_text(found));
   if (options.status_expected && object["status"].members().empty())
     return in_progress("no controller has written its status yet");
   // A first status often says only what is under way: cert-manager's Certificates are Issuing before they are not

@@ -142,6 +142,10 @@ Error not_ready_error(const Run& run, const Evidence& evidence, uint32_t node, s
   Chain chain;
   if (!verdict.reason.empty()) chain.causes.push_back(verdict.reason);
   chain.add(why_pods(run, evidence, node, as_stored(run, node)));
+  if (const Error* unseen = evidence.trouble("Pod", object.ns()))
+    chain.causes.push_back("its pods cannot be seen: " + unseen->message());
+  if (const Error* unseen = evidence.trouble("StorageClass", ""); unseen && object.kind() == "PersistentVolumeClaim")
+    chain.causes.push_back("whether it is bound only on first use cannot be seen: " + unseen->message());
   if (chain.next.empty())
     chain.next = fmt::format("kubectl {}describe {} {}", object.ns().empty() ? "" : "-n " + object.ns() + " ",
                              object.kind(), object.name());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "base/scope.h"
 #include "rollout/patience.h"
@@ -13,12 +14,14 @@ constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
 
 struct Listing {
   kube::Client& client;
-  std::vector<std::string>& notes;
+  // What may not be read.
+  std::set<std::string_view> unread;
   uint64_t& version;
   std::optional<Error> error;
 };
 
-Task<void> read(Listing& listing, const object::Resource& resource, std::vector<Json>& into, bool* known) {
+Task<void> read(Listing& listing, const object::Resource& resource, std::string_view words, std::vector<Json>& into,
+                bool* known) {
   kube::Outcome<kube::List> list =
       co_await ask_patiently(listing.client.loop(), [&] { return listing.client.list(resource, {}); });
   if (list) {
@@ -29,8 +32,7 @@ Task<void> read(Listing& listing, const object::Resource& resource, std::vector<
     for (Json& item : list->items) into.push_back(std::move(item));
     if (known) *known = true;
   } else if (list.error().is(kube::FaultKind::forbidden) || list.error().is(kube::FaultKind::not_served)) {
-    listing.notes.push_back(
-        fmt::format("{} cannot be read: {}", resource.name_with_group(), list.error().fault()->explanation));
+    listing.unread.insert(words);
   } else {
     listing.error = list.error().error();
   }
@@ -41,33 +43,39 @@ Task<void> read(Listing& listing, const object::Resource& resource, std::vector<
 Task<Result<graph::ClusterState>> read_cluster(kube::Client& client, const kube::Discovered& discovered,
                                                std::vector<std::string>& notes, uint64_t& version) {
   graph::ClusterState state;
-  Listing listing{client, notes, version, {}};
+  Listing listing{client, {}, version, {}};
   // Several lists of one kind of guard: each is read into a place of its own, since they arrive in any order.
   struct Wanted {
     std::string_view group;
     std::string_view kind;
+    std::string_view words;
     std::vector<Json>* into;
     bool* known = nullptr;
     std::vector<Json> read = {};
   };
   std::vector<Wanted> wanted{
-      {kAdmission, "ValidatingWebhookConfiguration", &state.webhook_configurations},
-      {kAdmission, "MutatingWebhookConfiguration", &state.webhook_configurations},
-      {kAdmission, "ValidatingAdmissionPolicy", &state.policies, &state.policies_known},
-      {kAdmission, "MutatingAdmissionPolicy", &state.policies},
-      {kAdmission, "ValidatingAdmissionPolicyBinding", &state.bindings},
-      {kAdmission, "MutatingAdmissionPolicyBinding", &state.bindings},
-      {"apiextensions.k8s.io", "CustomResourceDefinition", &state.definitions},
-      {"apiregistration.k8s.io", "APIService", &state.api_services},
-      {"", "Namespace", &state.namespaces, &state.namespaces_known},
-      {"", "Service", &state.services, &state.services_known},
+      {kAdmission, "ValidatingWebhookConfiguration", "webhook configurations", &state.webhook_configurations},
+      {kAdmission, "MutatingWebhookConfiguration", "webhook configurations", &state.webhook_configurations},
+      {kAdmission, "ValidatingAdmissionPolicy", "admission policies", &state.policies, &state.policies_known},
+      {kAdmission, "MutatingAdmissionPolicy", "admission policies", &state.policies},
+      {kAdmission, "ValidatingAdmissionPolicyBinding", "admission policies", &state.bindings},
+      {kAdmission, "MutatingAdmissionPolicyBinding", "admission policies", &state.bindings},
+      {"apiextensions.k8s.io", "CustomResourceDefinition", "CRDs", &state.definitions},
+      {"apiregistration.k8s.io", "APIService", "APIServices", &state.api_services},
+      {"", "Namespace", "namespaces", &state.namespaces, &state.namespaces_known},
+      {"", "Service", "Services", &state.services, &state.services_known},
   };
   Scope scope(client.loop(), co_await current_cancel());
   for (Wanted& one : wanted)
     if (const object::Resource* resource = discovered.find(one.group, one.kind))
-      scope.spawn(read(listing, *resource, one.read, one.known));
+      scope.spawn(read(listing, *resource, one.words, one.read, one.known));
   co_await scope.join();
   if (listing.error) co_return fail(*listing.error);
+  if (!listing.unread.empty())
+    notes.push_back(
+        fmt::format("this user may not list {} of the cluster: what they hold up shows only when the API "
+                    "server refuses it",
+                    fmt::join(listing.unread, ", ")));
   for (Wanted& one : wanted)
     for (Json& item : one.read) one.into->push_back(std::move(item));
   co_return state;

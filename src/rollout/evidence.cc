@@ -42,6 +42,11 @@ bool Evidence::knows(std::string_view kind, const std::string& ns) const {
   return watched && watched->synced() && !watched->trouble();
 }
 
+const Error* Evidence::trouble(std::string_view kind, const std::string& ns) const {
+  const kube::Watched* watched = source(kind, ns);
+  return watched && watched->trouble() ? &*watched->trouble() : nullptr;
+}
+
 const Json* Evidence::find(std::string_view kind, const std::string& ns, const std::string& name) const {
   const kube::Watched* watched = source(kind, ns);
   return watched ? watched->find(ns, name) : nullptr;

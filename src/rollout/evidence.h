@@ -39,6 +39,8 @@ class Evidence {
   bool learns(std::string_view kind, const std::string& ns) const;
   // Everything of that kind there is known: it is watched, and was listed.
   bool knows(std::string_view kind, const std::string& ns) const;
+  // Why it will not become known; null if nothing stands in the way.
+  const Error* trouble(std::string_view kind, const std::string& ns) const;
   // The object as it is now; null if it is not there or not known.
   const Json* find(std::string_view kind, const std::string& ns, const std::string& name) const;
 

@@ -116,6 +116,10 @@ bool Plan::is_met(uint32_t node, const Need& need) const {
   return state == State::ready || (state == State::stored && level_of(node, need) == Level::stored);
 }
 
+bool Plan::is_needed_ready(uint32_t node) const {
+  return std::ranges::any_of(dependents(node), [](const Dependent& one) { return one.level == Level::ready; });
+}
+
 std::vector<Need> Plan::unmet(uint32_t node) const {
   std::vector<Need> all;
   for (const Need& need : graph_.needs_of(node)) {

@@ -39,6 +39,8 @@ class Plan {
   // Objects that are neither ready, failed nor held.
   size_t unsettled() const { return unsettled_; }
 
+  // Somebody cannot start before the node is ready: that it is stored is not enough.
+  bool is_needed_ready(uint32_t node) const;
   // What a waiting node waits for itself; the needs of groups in place of the groups.
   std::vector<graph::Need> unmet(uint32_t node) const;
   // Of a node that is held: the one that failed.

@@ -101,7 +101,7 @@ Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery,
   Result<graph::ClusterState> cluster = co_await read_cluster(client, **known, notes, prepared.version);
   if (!cluster) co_return manifest::Errors{cluster.error()};
   prepared.cluster = *std::move(cluster);
-  for (std::string& text : notes) journal.add({.what = What::warning, .text = std::move(text)});
+  for (std::string& text : notes) journal.add({.what = What::note, .text = std::move(text)});
 
   if (options.create_namespace) add_home_namespace(options, prepared.cluster, prepared.bundle);
   prepared.kinds = std::make_unique<Kinds>(**known, prepared.bundle);

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "inventory/applyset.h"
+#include "kube/timestamp.h"
 #include "rollout/causes.h"
 #include "rollout/effect.h"
 #include "rollout/missing.h"
+#include "rollout/patience.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -17,6 +19,16 @@ using readiness::State;
 constexpr Duration kStatusGrace = std::chrono::seconds(10);
 // Most pods start faster than this: only then is it worth watching them.
 constexpr Duration kPodsGrace = std::chrono::seconds(3);
+
+// The most likely cause, as far as the object's last form tells.
+std::string who_deleted(const Json& last) {
+  if (const Json& owners = last["metadata"]["ownerReferences"]; !owners.items().empty())
+    return fmt::format("it has an owner, {} {}: the garbage collector deletes it when its owner is not there",
+                       owners.items()[0]["kind"].string_or("?"), owners.items()[0]["name"].string_or("?"));
+  if (last["spec"].contains("ttlSecondsAfterFinished"))
+    return "its ttlSecondsAfterFinished deletes it soon after it has finished, before its result was seen";
+  return "another user or a controller deleted it";
+}
 
 bool makes_pods(const object::Key& key) {
   return key.group == "apps" || (key.group == "batch" && key.kind == "Job") || (key.group.empty() && key.kind == "Pod");
@@ -31,7 +43,17 @@ Tracker::~Tracker() {
 
 bool Tracker::is_enough(uint32_t node) const {
   if (run_.options.dry_run) return true;
-  return !run_.options.wait && run_.graph.needed_by(node).empty();
+  return !run_.options.wait && !run_.plan.is_needed_ready(node);
+}
+
+// Since anything but its status was last written.
+Duration Tracker::age_of(const Json& object) const {
+  const Json& metadata = object["metadata"];
+  std::optional<WallTime> last = kube::parse_timestamp(metadata["creationTimestamp"].string_or(""));
+  for (const Json& entry : metadata["managedFields"].items())
+    if (entry["subresource"].string_or("").empty())
+      if (auto time = kube::parse_timestamp(entry["time"].string_or("")); time && last) last = std::max(*last, *time);
+  return last ? run_.client.server_now() - *last : Duration::zero();
 }
 
 void Tracker::follow(uint32_t node, Json stored) {
@@ -42,6 +64,9 @@ void Tracker::follow(uint32_t node, Json stored) {
   }
   Waiting& waiting = waiting_[node];
   waiting.last = std::move(stored);
+  Duration for_status = kStatusGrace;
+  if (run_.records[node].stored == Record::Stored::unchanged) for_status -= age_of(waiting.last);
+  waiting.status_overdue = for_status <= Duration::zero();
   judge(node);
   if (run_.plan.is_settled(node)) return;
   const object::Key& key = run_.object(node).key();
@@ -51,10 +76,11 @@ void Tracker::follow(uint32_t node, Json stored) {
     run_.failed(node, not_ready_error(run_, evidence_, node, limit));
     settle(node);
   }));
-  waiting.timers.push_back(run_.loop.call_after(kStatusGrace, [this, node] {
-    waiting_[node].status_overdue = true;
-    judge(node);
-  }));
+  if (!waiting.status_overdue)
+    waiting.timers.push_back(run_.loop.call_after(for_status, [this, node] {
+      waiting_[node].status_overdue = true;
+      judge(node);
+    }));
   if (makes_pods(key))
     waiting.timers.push_back(run_.loop.call_after(kPodsGrace, [this, node, ns = key.ns] {
       evidence_.watch_pods(ns);
@@ -64,37 +90,125 @@ void Tracker::follow(uint32_t node, Json stored) {
   watch(node);
 }
 
+std::vector<Tracker::View> Tracker::views_of(uint32_t node) {
+  const object::Object& object = run_.object(node);
+  const object::Resource* resource = run_.kinds.of(object);
+  std::string kind = resource->api_version() + " " + resource->kind;
+  auto [scattered, is_new] = scattered_.try_emplace(kind, false);
+  if (is_new)
+    scattered->second = std::ranges::any_of(run_.bundle.objects, [&](const object::Object& other) {
+      return other.kind() == resource->kind && other.group() == resource->group && other.ns() != object.ns();
+    });
+  kube::WatchOptions all;
+  if (!run_.part_of.empty()) all.label_selector = fmt::format("{}={}", inventory::kPartOfLabel, run_.part_of);
+  std::vector<View> views;
+  if (scattered->second) views.push_back({.name = kind, .options = all});
+  all.ns = object.ns();
+  views.push_back({.name = fmt::format("{} in {}", kind, object.ns()), .options = all});
+  views.push_back({.name = object.key().text_with_group(),
+                   .options = {.ns = object.ns(), .field_selector = "metadata.name=" + object.name()}});
+  return views;
+}
+
 void Tracker::watch(uint32_t node) {
-  const object::Resource* resource = run_.kinds.of(run_.object(node));
-  std::string what = resource->api_version() + " " + resource->kind;
-  if (auto running = watches_.find(what); running != watches_.end()) {
-    // It may have shown what came of the object before we were told that it is stored, and then does not show it again.
-    const object::Object& object = run_.object(node);
-    if (const Json* seen = running->second->find(object.ns(), object.name())) see(node, *seen);
-    return;
+  const object::Object& object = run_.object(node);
+  std::optional<Error> trouble;
+  for (View& view : views_of(node)) {
+    auto running = watches_.find(view.name);
+    if (running == watches_.end()) {
+      start(*run_.kinds.of(object), std::move(view));
+      return;
+    }
+    if (!running->second->trouble()) {
+      // It may have shown what came of the object before we were told that it is stored, and then does not show it
+      // again.
+      if (const Json* seen = running->second->find(object.ns(), object.name())) see(node, *seen);
+      return;
+    }
+    trouble = running->second->trouble();
   }
-  kube::WatchOptions options;
-  if (!run_.part_of.empty()) {
-    options.label_selector = fmt::format("{}={}", inventory::kPartOfLabel, run_.part_of);
-  } else {
-    // All of a kind, where the objects are in several namespaces.
-    options.ns = run_.object(node).ns();
-    for (const object::Object& other : run_.bundle.objects)
-      if (other.kind() == resource->kind && other.group() == resource->group && other.ns() != options.ns)
-        options.ns.clear();
-  }
-  auto changed = [this, group = resource->group, kind = resource->kind](const Json& object, bool gone) {
-    if (object.is_null() || gone) return;
+  cannot_see(node, *std::move(trouble));
+}
+
+void Tracker::start(const object::Resource& resource, View view) {
+  auto changed = [this, name = view.name, group = resource.group, kind = resource.kind](const Json& object, bool gone) {
+    if (object.is_null()) {
+      synced(name);
+      return;
+    }
     const Json& metadata = object["metadata"];
     auto found = run_.find({.group = group,
                             .kind = kind,
                             .ns = std::string(metadata["namespace"].string_or("")),
                             .name = std::string(metadata["name"].string_or(""))});
-    if (found) see(*found, object);
+    if (!found) return;
+    if (!gone) see(*found, object);
+    else if (metadata["uid"].string_or("") == run_.records[*found].uid) look_again(*found);
   };
-  auto& watched = watches_[what];
-  watched = std::make_unique<kube::Watched>(run_.client, *resource, options, std::move(changed));
+  auto& watched = watches_[view.name];
+  watched = std::make_unique<kube::Watched>(run_.client, resource, std::move(view.options), std::move(changed));
   scope_.spawn(watched->run());
+}
+
+// The watch has shown all that is there, or has failed: then those that it was to show are watched more narrowly.
+void Tracker::synced(const std::string& view) {
+  const kube::Watched& watched = *watches_.at(view);
+  std::vector<uint32_t> concerned;
+  for (const auto& [node, waiting] : waiting_) {
+    if (node >= run_.records.size()) continue;
+    std::vector<View> views = views_of(node);
+    if (std::ranges::find(views, view, &View::name) != views.end()) concerned.push_back(node);
+  }
+  for (uint32_t node : concerned) {
+    const object::Object& object = run_.object(node);
+    if (watched.trouble()) watch(node);
+    else if (!watched.find(object.ns(), object.name())) look_again(node);
+  }
+}
+
+// Nothing more will be learnt about it: waiting would be in vain.
+void Tracker::cannot_see(uint32_t node, Error why) {
+  const object::Object& object = run_.object(node);
+  std::string next = why.next();
+  if (!next.empty()) next += "; or ";
+  next += "fairlead apply … --no-wait, which ends when everything is stored";
+  run_.failed(node, Error(why.kind(), fmt::format("{} is stored, but it cannot be seen whether it becomes ready",
+                                                  object.key().text()))
+                        .because(std::move(why))
+                        .at(object.source().text())
+                        .next(std::move(next)));
+  settle(node);
+}
+
+void Tracker::look_again(uint32_t node) {
+  if (waiting_.contains(node)) scope_.spawn(find_out_whether_deleted(node));
+}
+
+// A watch by label also loses an object that only loses its label.
+Task<void> Tracker::find_out_whether_deleted(uint32_t node) {
+  const object::Object& object = run_.object(node);
+  auto there = co_await ask_patiently(
+      run_.loop, [&] { return run_.client.get(*run_.kinds.of(object), object.ns(), object.name()); });
+  if (!there) {
+    if (there.error().is(kube::FaultKind::not_found)) deleted(node, "was deleted");
+    co_return;
+  }
+  see(node, there->value);
+  View alone = views_of(node).back();
+  if (waiting_.contains(node) && !watches_.contains(alone.name)) start(*run_.kinds.of(object), std::move(alone));
+}
+
+void Tracker::deleted(uint32_t node, std::string_view how) {
+  auto found = waiting_.find(node);
+  if (found == waiting_.end()) return;
+  const object::Object& object = run_.object(node);
+  Error error(ErrorKind::unavailable, fmt::format("{} {} while it was waited for", object.key().text(), how));
+  error = std::move(error).because(who_deleted(found->second.last)).at(object.source().text());
+  run_.failed(node,
+              std::move(error).next(fmt::format("kubectl {}get events --field-selector involvedObject.name={}; "
+                                                "then apply again",
+                                                object.ns().empty() ? "" : "-n " + object.ns() + " ", object.name())));
+  settle(node);
 }
 
 void Tracker::see(uint32_t node, const Json& object) {
@@ -102,6 +216,10 @@ void Tracker::see(uint32_t node, const Json& object) {
   if (found == waiting_.end()) return;
   // What was there before our own write says nothing about it.
   if (version_number(object) < run_.records[node].version) return;
+  if (object["metadata"]["uid"].string_or("") != run_.records[node].uid) {
+    deleted(node, "was deleted and created again");
+    return;
+  }
   found->second.last = object;
   judge(node);
 }
@@ -161,6 +279,10 @@ void Tracker::judge(uint32_t node) {
     settle(node);
     return;
   }
+  if (verdict.state == State::terminating) {
+    deleted(node, "is being deleted");
+    return;
+  }
   readiness::Why pods = why(node, found->second.last);
   if ((verdict.state == State::failed && verdict.permanent) || pods.permanent) {
     run_.failed(node, not_ready_error(run_, evidence_, node, std::nullopt));
@@ -186,11 +308,16 @@ void Tracker::follow_outside(uint32_t node) {
                             fmt::format("{} is neither in the bundle nor in the cluster", key.text_with_group())));
     return;
   }
-  auto& watched = watches_[key.text_with_group()];
+  std::string name = "outside " + key.text_with_group();
+  auto& watched = watches_[name];
   watched = std::make_unique<kube::Watched>(
       run_.client, *resource, kube::WatchOptions{.ns = key.ns, .field_selector = "metadata.name=" + key.name},
-      [this, node](const Json& object, bool gone) {
+      [this, node, name](const Json& object, bool gone) {
         if (!object.is_null() && !gone && readiness::judge(object).state == State::ready) run_.ready(node);
+        if (const std::optional<Error>& trouble = watches_.at(name)->trouble())
+          run_.failed(node, Error(trouble->kind(),
+                                  fmt::format("it cannot be seen whether {} is ready", run_.graph.key(node).text()))
+                                .because(*trouble));
       });
   scope_.spawn(watched->run());
   Duration limit = run_.patience_for(key);

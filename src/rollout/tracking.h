@@ -1,5 +1,6 @@
-// Follows what was stored until it is ready: one watch a kind, started when something of that kind is not ready at
-// once.
+// Follows what was stored until it is ready: one watch per kind, started when something of that kind is not ready at
+// once. Where the user may not read a kind in the whole cluster, there is one watch per namespace, and where that is
+// forbidden as well, one per object.
 #pragma once
 
 #include <map>
@@ -36,10 +37,25 @@ class Tracker {
     std::string trouble;
     std::vector<Loop::TimerId> timers;
   };
+  // What a watch shows.
+  struct View {
+    std::string name;
+    kube::WatchOptions options;
+  };
 
   // Nobody waits for it to become more than stored.
   bool is_enough(uint32_t node) const;
+  // The views that show the object, the widest first.
+  std::vector<View> views_of(uint32_t node);
+  // Starts the widest view of the object that the user may have, unless it runs already.
   void watch(uint32_t node);
+  void start(const object::Resource& resource, View view);
+  void synced(const std::string& view);
+  void cannot_see(uint32_t node, Error why);
+  void look_again(uint32_t node);
+  Task<void> find_out_whether_deleted(uint32_t node);
+  // `how`: "was deleted"
+  void deleted(uint32_t node, std::string_view how);
   void see(uint32_t node, const Json& object);
   void judge(uint32_t node);
   // Of a workload: what its pods say. Nothing of anything else.
@@ -47,14 +63,17 @@ class Tracker {
   void tell_trouble(uint32_t node, const readiness::Why& why);
   void settle(uint32_t node);
   bool has_status(const object::Key& key, std::string_view version) const;
+  Duration age_of(const Json& object) const;
   readiness::Options options_for(uint32_t node, const Waiting& waiting) const;
 
   Run& run_;
   Evidence& evidence_;
   Scope& scope_;
-  // By kind, and for what is outside by object.
+  // By the name of the view.
   std::map<std::string, std::unique_ptr<kube::Watched>> watches_;
   std::map<uint32_t, Waiting> waiting_;
+  // By kind: whether the bundle has objects of it in several namespaces.
+  std::map<std::string, bool> scattered_;
 };
 
 }  // namespace fairlead::rollout

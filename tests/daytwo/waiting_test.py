@@ -1,0 +1,161 @@
+"""Apply neither hangs nor gives up wrongly: rights, deletions by others, immutable fields, on a real control plane."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+FAIRLEAD = os.environ["FAIRLEAD"]
+KUBECTL = str(pathlib.Path(os.environ["FAIRLEAD_CLUSTER_BIN"]) / "kubectl")
+
+
+def run(*argv, stdin="", timeout=120, **more):
+    return subprocess.run(argv, input=stdin, capture_output=True, text=True, timeout=timeout, **more)
+
+
+def kubectl(*arguments, stdin="", check=True):
+    return run(KUBECTL, *arguments, stdin=stdin, check=check).stdout
+
+
+def documents(*objects):
+    return "\n---\n".join(json.dumps(one) for one in objects)
+
+
+def named(api_version, kind, name, namespace="", **more):
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **more.pop("metadata", {})}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
+
+
+def deployment(name, namespace, replicas=0):
+    """No node runs pods: with no replicas it is ready as soon as its controller has seen it, with any it never is."""
+    return named("apps/v1", "Deployment", name, namespace, spec={
+        "replicas": replicas, "selector": {"matchLabels": {"app": name}},
+        "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "x", "image": "x"}]}}})
+
+
+class Waiting(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.home = f"{self.id().rsplit('.')[-1].removeprefix('test_').replace('_', '-')[:40]}-{os.getpid()}"
+        self.make_namespace(self.home)
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def make_namespace(self, name):
+        kubectl("create", "namespace", name)
+        self.addCleanup(run, KUBECTL, "delete", "namespace", name, "--wait=false")
+
+    def env_of(self, user=None):
+        """The environment of a user with its home in the test's namespace; of the administrator without one."""
+        path = shutil.copy(os.environ["KUBECONFIG"], self.folder.name)
+        kubectl("--kubeconfig", path, "config", "set-context", "--current", f"--namespace={self.home}")
+        if user:
+            token = kubectl("-n", self.home, "create", "token", user).strip()
+            kubectl("--kubeconfig", path, "config", "set-credentials", user, f"--token={token}")
+            kubectl("--kubeconfig", path, "config", "set-context", "--current", f"--user={user}")
+        return {**os.environ, "KUBECONFIG": path}
+
+    def make_user(self, name, namespaces, *rules):
+        """A ServiceAccount that has these rights in these namespaces, and no others."""
+        kubectl("-n", self.home, "create", "serviceaccount", name)
+        for namespace in namespaces:
+            role = named("rbac.authorization.k8s.io/v1", "Role", name, namespace, rules=list(rules))
+            binding = named("rbac.authorization.k8s.io/v1", "RoleBinding", name, namespace,
+                            roleRef={"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+                            subjects=[{"kind": "ServiceAccount", "name": name, "namespace": self.home}])
+            kubectl("apply", "-f", "-", stdin=documents(role, binding))
+        return self.env_of(name)
+
+    def apply(self, *objects, more=(), env=None, timeout="60s"):
+        return run(FAIRLEAD, "apply", "--timeout", timeout, *more, "-f", "-", stdin=documents(*objects),
+                   env=env or self.env_of())
+
+    def must(self, result):
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return result
+
+    EVERYTHING = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
+
+    def test_rights_in_two_namespaces(self):
+        other = f"{self.home}-other"
+        self.make_namespace(other)
+        env = self.make_user("dev", [self.home, other], self.EVERYTHING)
+        bundle = [deployment("web", self.home), deployment("web", other)]
+        for more in ([], ["--name", "shop"], ["--name", "shop", "--prune"]):
+            result = self.must(self.apply(*bundle, more=more, env=env))
+            self.assertEqual(result.stderr, "")
+            self.assertEqual(result.stdout.splitlines()[0],
+                             "this user may not list APIServices, CRDs, Services, admission policies, namespaces, webhook "
+                             "configurations of the cluster: what they hold up shows only when the API server refuses it")
+        quiet = self.must(self.apply(*bundle, more=["-o", "quiet"], env=env))
+        self.assertEqual(quiet.stdout + quiet.stderr, "")
+
+    def test_right_to_get_only(self):
+        env = self.make_user("dev", [self.home], {"apiGroups": ["apps"], "resources": ["deployments"],
+                                                  "verbs": ["get", "create", "patch"]})
+        self.must(self.apply(deployment("web", self.home), env=env))
+
+    def test_no_right_to_read(self):
+        env = self.make_user("dev", [self.home], {"apiGroups": ["apps"], "resources": ["deployments"],
+                                                  "verbs": ["create", "patch"]})
+        result = self.apply(deployment("web", self.home), env=env)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertEqual(result.stderr, (
+            f"error: Deployment {self.home}/web is stored, but it cannot be seen whether it becomes ready\n"
+            f'  because   deployments.apps "web" is forbidden: User "system:serviceaccount:{self.home}:dev" cannot get '
+            f'resource "deployments" in API group "apps" in the namespace "{self.home}"\n'
+            "  from      stdin:1\n"
+            f"  next      kubectl auth can-i get deployments.apps -n {self.home}; or fairlead apply … --no-wait, which ends "
+            "when everything is stored\n"))
+        self.must(self.apply(deployment("web", self.home), env=env, more=["--no-wait"]))
+
+    def test_no_wait(self):
+        """What refers to the Deployment needs it to be stored, not to be ready."""
+        scaler = named("autoscaling/v2", "HorizontalPodAutoscaler", "web", self.home, spec={
+            "maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}})
+        self.must(self.apply(deployment("web", self.home, replicas=1), scaler, more=["--no-wait"]))
+
+    def begin(self, *objects):
+        """An apply that waits for the last object; given once that is stored."""
+        waits = subprocess.Popen([FAIRLEAD, "apply", "--timeout", "60s", "-f", "-"], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.env_of())
+        for stream in (waits.stdout, waits.stderr):
+            self.addCleanup(stream.close)
+        self.addCleanup(waits.wait)
+        self.addCleanup(waits.kill)
+        waits.stdin.write(documents(*objects))
+        waits.stdin.close()
+        waits.stdin = None
+        name = objects[-1]["metadata"]["name"]
+        for line in waits.stdout:
+            if line.endswith(f"/{name} created\n"):
+                return waits
+        self.fail(waits.stderr.read())
+
+    def test_deleted_while_it_is_waited_for(self):
+        waits = self.begin(deployment("web", self.home, replicas=1))
+        kubectl("-n", self.home, "delete", "deployment", "web", "--wait=false")
+        _, error = waits.communicate(timeout=60)
+        self.assertEqual(waits.returncode, 1, error)
+        self.assertEqual(error, (
+            f"error: Deployment {self.home}/web was deleted while it was waited for\n"
+            "  because   another user or a controller deleted it\n"
+            "  from      stdin:1\n"
+            f"  next      kubectl -n {self.home} get events --field-selector involvedObject.name=web; then apply again\n"))
+
+    def test_being_deleted_while_it_is_waited_for(self):
+        held = deployment("web", self.home, replicas=1)
+        held["metadata"]["finalizers"] = ["example.com/stay"]
+        self.addCleanup(run, KUBECTL, "-n", self.home, "patch", "deployment", "web", "--type=merge",
+                        "-p", '{"metadata":{"finalizers":null}}')
+        waits = self.begin(held)
+        kubectl("-n", self.home, "delete", "deployment", "web", "--wait=false")
+        _, error = waits.communicate(timeout=60)
+        self.assertEqual(waits.returncode, 1, error)
+        self.assertIn(f"error: Deployment {self.home}/web is being deleted while it was waited for\n", error)
+
+
+unittest.main()
