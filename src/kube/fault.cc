@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "kube/fault_words.h"
+#include "kube/field_error.h"
 #include "kube/plain_text.h"
 #include "kube/request_path.h"
 #include "kube/webhook_text.h"
@@ -190,12 +191,10 @@ void find_409(const Reading& reading, Fault& fault) {
 
 void find_422(const Reading& reading, Fault& fault) {
   set(fault, FaultKind::invalid, Disposition::permanent);
-  bool immutable = std::ranges::any_of(reading.causes, [](const FaultCause& cause) {
-    return (cause.reason == "FieldValueInvalid" || cause.reason == "FieldValueForbidden") &&
-           (cause.message.contains("field is immutable") || cause.message.starts_with("Forbidden: updates to ") ||
-            cause.message.starts_with("Forbidden: pod updates may not change fields"));
-  });
-  if (immutable) fault.kind = FaultKind::immutable_field;
+  // All of them: an object that is invalid as well would be refused again once the old one is deleted.
+  bool immutable = std::ranges::all_of(
+      reading.causes, [](const FaultCause& cause) { return is_about_immutability(cause.reason, cause.message); });
+  if (immutable && !reading.causes.empty()) fault.kind = FaultKind::immutable_field;
 }
 
 void find_429(const Reading& reading, Fault& fault) {
@@ -225,7 +224,10 @@ void find_500(const Reading& reading, Fault& fault) {
   std::string_view message = reading.message;
   if (constexpr std::string_view kInternal = "Internal error occurred: "; message.starts_with(kInternal))
     message.remove_prefix(kInternal.size());
-  if (reading.has_status && message.starts_with("failed to create typed patch object (")) {
+  // What cannot be read into its Go type: bad base64, times and quantities. It stays so, whatever the code says.
+  bool is_unreadable = message.starts_with("failed to convert new object (") &&
+                       message.contains("unable to convert unstructured object to ");
+  if (reading.has_status && (is_unreadable || message.starts_with("failed to create typed patch object ("))) {
     set(fault, FaultKind::schema, Disposition::permanent);
   } else if (message == "etcdserver: request is too large") {
     set(fault, FaultKind::too_large, Disposition::permanent);
@@ -336,8 +338,23 @@ std::string_view telling_part(const Fault& fault, const Reading& reading) {
     case FaultKind::match_condition_failed: return why_forbidden(reading);
     case FaultKind::webhook_bad_response: return after("Internal error occurred: ");
     case FaultKind::schema:
+      if (constexpr std::string_view kConvert = ": unable to convert unstructured object to ";
+          message.contains(kConvert)) {
+        std::string_view kind_and_why = after(kConvert);
+        return kind_and_why.substr(std::min(kind_and_why.find(": "), kind_and_why.size() - 2) + 2);
+      }
       return after(message.contains("strict decoding error: ") ? "strict decoding error: " : "): ");
     default: return message;
+  }
+}
+
+// Values can be whole pod specs.
+void shorten_values(Reading& reading) {
+  for (FaultCause& cause : reading.causes) {
+    std::string shorter = shorten_field_error(cause.message);
+    if (size_t at = reading.message.find(cause.message); at != std::string::npos)
+      reading.message.replace(at, cause.message.size(), shorter);
+    cause.message = std::move(shorter);
   }
 }
 
@@ -360,6 +377,7 @@ Fault decide(Reading reading, Fault fault) {
   } else if (!reading.has_status || reading.http < 400 || !find_policy(reading, fault)) {
     find_by_code(reading, fault);
   }
+  if (reading.http == 422) shorten_values(reading);
 
   bool is_secret = reading.path.resource == "secrets";
   auto presentable = [&](std::string text, size_t max) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "kube/field_error.h"
 #include "kube/plain_text.h"
 
 namespace fairlead::kube {
@@ -67,6 +68,27 @@ std::string_view verb_of(std::string_view method, const RequestPath& path) {
   if (method == "PUT") return "update";
   if (method == "DELETE") return path.name.empty() ? "deletecollection" : "delete";
   return path.name.empty() ? "list" : "get";
+}
+
+// "spec.selector, spec.serviceName"
+std::string fields_of(const Fault& fault) {
+  std::string fields;
+  for (const FaultCause& cause : fault.causes)
+    if (!cause.field.empty() && !fields.contains(cause.field)) fields += (fields.empty() ? "" : ", ") + cause.field;
+  return fields.empty() ? "a field" : fields;
+}
+
+std::string why_immutable(const Fault& fault) {
+  std::string_view why =
+      fault.causes.empty() ? std::string_view() : read_field_error(fault.causes.front().message).detail;
+  // Of a Secret the words may be left out.
+  return why.empty() || why.starts_with("(") ? "field is immutable" : plain_text(why, kMaxTail);
+}
+
+std::string_view what_goes_with_it(const RequestPath& path) {
+  if (path.resource == "persistentvolumeclaims") return ", with its data,";
+  if (path.resource == "customresourcedefinitions") return ", with all objects of its kind,";
+  return "";
 }
 
 bool explain_webhook(Fault& fault, const RequestPath& path, const std::string& tail) {
@@ -242,9 +264,17 @@ void explain_request(Fault& fault, std::string_view method, const RequestPath& p
     case FaultKind::conflict:
       return say(fmt::format("{} is not as the request expects it: {}", what_is_asked(path), tail));
     case FaultKind::immutable_field:
-      return say(tail, fmt::format("keep the field as it is, or kubectl{} delete {} {} and apply it again",
-                                   in_namespace(path), path.resource, path.name));
-    case FaultKind::schema: return say(fmt::format("{} does not fit its schema: {}", what_is_asked(path), tail));
+      return say(
+          fmt::format("{} of {} cannot be changed: {}", fields_of(fault), what_is_asked(path), why_immutable(fault)),
+          fmt::format("keep the field as it is; or set the annotation fairlead.dev/on-immutable: recreate, and "
+                      "apply deletes the object{} and creates it again",
+                      what_goes_with_it(path)));
+    case FaultKind::schema:
+      return say(fmt::format("{} does not fit its schema: {}", what_is_asked(path), tail),
+                 tail.contains("illegal base64 data")
+                     ? "encode the values with base64; a Secret also takes plain ones, "
+                       "under stringData"
+                     : "");
     case FaultKind::too_large: return say(fmt::format("{} is too large: {}", what_is_asked(path), tail));
     case FaultKind::unexpected:
       return say(fmt::format("the answer (HTTP {}) is not one of a Kubernetes API server{}{}", fault.http,

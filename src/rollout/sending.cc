@@ -215,13 +215,34 @@ Task<Result<bool>> Sender::contest(uint32_t node, const Failure& failure, bool& 
   co_return !force;
 }
 
-Task<Result<void>> Sender::recreate(uint32_t node) {
+Task<Result<bool>> Sender::recreate(uint32_t node) {
   const object::Object& object = run_.object(node);
+  const object::Resource& resource = *run_.kinds.of(object);
   run_.tell(What::note, node, "recreate", "a field that cannot be changed differs: it is deleted and made again");
-  auto removed =
-      co_await run_.client.remove(*run_.kinds.of(object), object.ns(), object.name(), {.propagation = "Background"});
-  if (!removed && !removed.error().is(FaultKind::not_found)) co_return fail(removed.error().error());
-  co_return co_await await_gone(node);
+  for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+    auto there = co_await run_.client.get(resource, object.ns(), object.name());
+    if (!there && there.error().is(FaultKind::not_found)) co_return false;
+    std::optional<Failure> failure;
+    if (!there) failure = there.error();
+    if (there) {
+      std::string uid(there->value["metadata"]["uid"].string_or(""));
+      auto removed = co_await run_.client.remove(resource, object.ns(), object.name(),
+                                                 {.uid = std::move(uid), .propagation = "Background"});
+      // Somebody else deleted it; or made it anew, and then it may have to be deleted no more.
+      bool is_another =
+          !removed && (removed.error().is(FaultKind::not_found) || removed.error().is(FaultKind::conflict));
+      if (is_another) co_return false;
+      if (removed) break;
+      failure = removed.error();
+    }
+    if (failure->fault() && failure->fault()->disposition == Disposition::permanent) {
+      refuse(node, *failure, std::nullopt);
+      co_return true;
+    }
+    CO_TRY(co_await sleep_for(run_.loop, pause));
+  }
+  CO_TRY(co_await await_gone(node));
+  co_return false;
 }
 
 Task<Result<void>> Sender::await_gone(uint32_t node) {
@@ -339,13 +360,15 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
         if (is_refused) co_return Result<void>();
         break;
       }
-      case Next::recreate:
+      case Next::recreate: {
         if (run_.options.dry_run) {
           unchecked(node, "a field that cannot be changed differs: it would be deleted and made again");
           co_return Result<void>();
         }
-        CO_TRY(co_await recreate(node));
+        CO_TRY_ASSIGN(bool is_refused, co_await recreate(node));
+        if (is_refused) co_return Result<void>();
         break;
+      }
       case Next::park:
         if (run_.options.dry_run) {
           unchecked(node, "it cannot be checked before the rest of the bundle is there: " + fault->explanation);

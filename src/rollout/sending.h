@@ -60,7 +60,9 @@ class Sender {
   // Other field managers own fields of the object. True if it was refused for that; otherwise it is to be sent again,
   // by force or not.
   Task<Result<bool>> contest(uint32_t node, const kube::Failure& failure, bool& force);
-  Task<Result<void>> recreate(uint32_t node);
+  // A field that cannot be changed differs. True if the object was refused, since it could not be deleted; otherwise
+  // the old one is gone, and it is to be sent again.
+  Task<Result<bool>> recreate(uint32_t node);
   Task<Result<void>> await_gone(uint32_t node);
   void accept(uint32_t node, kube::Reply reply);
   void unchecked(uint32_t node, std::string text);

@@ -157,5 +157,87 @@ class Waiting(unittest.TestCase):
         self.assertEqual(waits.returncode, 1, error)
         self.assertIn(f"error: Deployment {self.home}/web is being deleted while it was waited for\n", error)
 
+    def immutable_cases(self):
+        """Objects and a change of each that the API server does not accept."""
+        group = f"g{os.getpid()}.acme.dev"
+        template = {"metadata": {"labels": {"a": "b"}},
+                    "spec": {"restartPolicy": "Never", "containers": [{"name": "x", "image": "x"}]}}
+        workload = {"selector": {"matchLabels": {"a": "b"}},
+                    "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "x", "image": "x"}]}}}
+        labels = {"selector": {"matchLabels": {"a": "c"}},
+                  "template": {**workload["template"], "metadata": {"labels": {"a": "c"}}}}
+        role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "a"}
+        claim = {"storageClassName": "none", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        at = self.home
+        rights = "rbac.authorization.k8s.io/v1"
+        yield named("batch/v1", "Job", "job", at, spec={"suspend": True, "template": template}), {
+            "spec": {"suspend": True, "template": {**template, "spec": {**template["spec"], "containers": [
+                {"name": "x", "image": "y"}]}}}}
+        yield named("apps/v1", "Deployment", "web", at, spec={**workload, "replicas": 0}), {"spec": {**labels, "replicas": 0}}
+        stateful = {**workload, "replicas": 0, "serviceName": "one"}
+        yield named("apps/v1", "StatefulSet", "db", at, spec=stateful), {"spec": {**stateful, "serviceName": "two"}}
+        yield named(rights, "RoleBinding", "right", at, roleRef=role), {"roleRef": {**role, "name": "b"}}
+        yield named("v1", "Service", "svc", at, spec={"ports": [{"port": 80}]}), {
+            "spec": {"clusterIP": "None", "ports": [{"port": 80}]}}
+        yield named("v1", "PersistentVolumeClaim", "data", at, spec=claim), {
+            "spec": {**claim, "accessModes": ["ReadWriteMany"]}}
+        yield named("v1", "Secret", "secret", at, immutable=True, stringData={"a": "hunter2"}), {
+            "stringData": {"a": "hunter3"}}
+        yield named("v1", "ConfigMap", "config", at, immutable=True, data={"a": "1"}), {"data": {"a": "2"}}
+        yield named("storage.k8s.io/v1", "StorageClass", at, provisioner="a.acme.dev"), {"provisioner": "b.acme.dev"}
+        yield named("scheduling.k8s.io/v1", "PriorityClass", at, value=7), {"value": 8}
+        rule = {"rule": "self == oldSelf", "message": "Value is immutable"}
+        schema = {"type": "object", "properties": {"zone": {"type": "string", "x-kubernetes-validations": [rule]}}}
+        definition = named("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"widgets.{group}", spec={
+            "group": group, "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets", "singular": "widget"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]})
+        self.addCleanup(run, KUBECTL, "delete", "crd", f"widgets.{group}", "--wait=false")
+        self.must(self.apply(definition))
+        yield named(f"{group}/v1", "Widget", "widget", at, zone="a"), {"zone": "b"}
+
+    def test_immutable_fields(self):
+        recreate = {"fairlead.dev/on-immutable": "recreate"}
+        for one, change in self.immutable_cases():
+            what = [f"{one['kind']}.{one['apiVersion'].partition('/')[0]}" if "/" in one["apiVersion"] else one["kind"],
+                    one["metadata"]["name"]]
+            with self.subTest(one["kind"]):
+                self.addCleanup(run, KUBECTL, "-n", self.home, "delete", *what, "--wait=false", "--ignore-not-found")
+                # A claim of a class that is not there never becomes ready.
+                self.must(self.apply(one, more=["--no-wait"]))
+                uid = ["-n", self.home, "get", *what, "-o", "jsonpath={.metadata.uid}"]
+                first = kubectl(*uid)
+                refused = self.apply({**one, **change}, more=["--no-wait"])
+                self.assertEqual(refused.returncode, 1, refused.stdout + refused.stderr)
+                self.assertIn("set the annotation fairlead.dev/on-immutable: recreate", refused.stderr.splitlines()[-1])
+                self.assertIn(" cannot be changed: ", refused.stderr)
+                self.assertLess(len(refused.stderr), 1000)
+                self.assertNotIn("hunter", refused.stderr)
+                self.assertEqual(kubectl(*uid), first)
+                changed = {**one, **change, "metadata": {**one["metadata"], "annotations": recreate}}
+                self.must(self.apply(changed, more=["--no-wait"]))
+                self.assertNotEqual(kubectl(*uid), first)
+
+    def test_object_that_may_not_be_deleted(self):
+        env = self.make_user("dev", [self.home], {"apiGroups": [""], "resources": ["configmaps"],
+                                                  "verbs": ["get", "create", "patch"]})
+        one = named("v1", "ConfigMap", "config", self.home, immutable=True, data={"a": "1"},
+                    metadata={"annotations": {"fairlead.dev/on-immutable": "recreate"}})
+        self.must(self.apply(one, env=env))
+        refused = self.apply({**one, "data": {"a": "2"}}, env=env)
+        self.assertEqual(refused.returncode, 1, refused.stdout + refused.stderr)
+        self.assertIn('cannot delete resource "configmaps"', refused.stderr)
+
+    def test_secret_that_is_not_base64(self):
+        refused = self.apply(named("v1", "Secret", "secret", self.home, data={"password": "hunter2!"}))
+        self.assertEqual(refused.returncode, 1, refused.stdout + refused.stderr)
+        self.assertEqual(refused.stderr, (
+            f"error: Secret {self.home}/secret was not accepted\n"
+            f"  because   secrets {self.home}/secret does not fit its schema: error decoding from json: illegal base64 data "
+            "at input byte 7\n"
+            f"  because   failed to convert new object ({self.home}/secret; /v1, Kind=Secret) to proper version: unable to "
+            "convert unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data at input byte 7\n"
+            "  from      stdin:1\n"
+            "  next      encode the values with base64; a Secret also takes plain ones, under stringData\n"))
+
 
 unittest.main()
