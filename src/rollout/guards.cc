@@ -4,6 +4,7 @@
 
 #include "kube/timestamp.h"
 #include "rollout/causes.h"
+#include "rollout/deadline.h"
 #include "rollout/roots.h"
 
 namespace fairlead::rollout {
@@ -343,18 +344,14 @@ Task<Result<void>> Guards::climb_ladder(uint32_t guard) {
 Task<void> Guards::climb(uint32_t guard) {
   uint32_t node = run_.graph.node_of_guard(guard);
   CancelSource patience(&run_.waits);
-  bool timed_out = false;
-  Duration limit = run_.patience_for(run_.graph.guards()[guard].configuration);
-  Loop::TimerId timer = run_.loop.call_after(limit, [&] {
-    timed_out = true;
-    patience.cancel();
-  });
+  const Guard& it = run_.graph.guards()[guard];
+  Deadline deadline(run_, it.configuration, it.stands_on, [&] { patience.cancel(); });
   Result<void> result = co_await climb_ladder(guard).governed_by(&patience);
-  if (!timed_out) run_.loop.cancel_timer(timer);
   if (result) {
     run_.ready(node);
-  } else if (timed_out || result.error().kind() != ErrorKind::cancelled) {
-    run_.failed(node, guard_error(run_, *this, evidence_, guard, timed_out ? std::optional(limit) : std::nullopt));
+  } else if (deadline.passed() || result.error().kind() != ErrorKind::cancelled) {
+    run_.failed(node, guard_error(run_, *this, evidence_, guard,
+                                  deadline.passed() ? std::optional(deadline.waited()) : std::nullopt));
   }
 }
 

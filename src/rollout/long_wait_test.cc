@@ -10,8 +10,12 @@ constexpr size_t kFoundation = 6;  // objects beside the widgets
 constexpr size_t kKinds = 6;
 
 // Its pod is Ready and does not listen within the hour: nothing in the cluster shows that it cannot work.
-std::string operator_and_widgets(std::string_view failure_policy, size_t hooks, size_t widgets) {
-  std::string text = operator_that_listens_after("1h") + R"(---
+std::string operator_and_widgets(std::string_view failure_policy, size_t hooks, size_t widgets,
+                                 std::string_view annotation = "listens-after: 1h") {
+  std::string text = operator_that_listens_after("1h");
+  constexpr std::string_view kAnnotation = "listens-after: 1h";
+  text.replace(text.find(kAnnotation), kAnnotation.size(), annotation);
+  text += R"(---
 apiVersion: v1
 kind: Namespace
 metadata: {name: team}
@@ -69,6 +73,42 @@ TEST_P(LongWait, TenMinutesAreFewRequestsHoweverManyObjectsAndHooksWait) {
   size_t without_waiting = kFoundation + 3 * kKinds + 30;
   EXPECT_LE(ending.requests, without_waiting + 200);
   EXPECT_TRUE(seen_.empty());
+}
+
+struct SlowOperator : RolloutTest, testing::WithParamInterface<std::string_view> {};
+INSTANTIATE_TEST_SUITE_P(Guards, SlowOperator, testing::Values("Fail", "Ignore"));
+
+TEST_P(SlowOperator, WhatIsGuardedHasTheTimeOfTheOperator) {
+  serve("operator/webhook", std::string(kCertificate));
+  Ending ending = apply(operator_and_widgets(GetParam(), 1, 2, "ready-after: 9m"));
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
+  EXPECT_GT(ending.took, std::chrono::minutes(9));
+  EXPECT_EQ(seen_.size(), 2u);
+}
+
+TEST_P(SlowOperator, ThatIsStoredOnlyHasItsTimeAsWell) {
+  serve("operator/webhook", std::string(kCertificate));
+  Options options;
+  options.wait = false;
+  Ending ending = apply(operator_and_widgets(GetParam(), 1, 2, "ready-after: 9m"), options);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
+  EXPECT_EQ(seen_.size(), 2u);
+}
+
+TEST_P(SlowOperator, NobodyWaitsLongerThanForTheOperator) {
+  serve("operator/webhook", std::string(kCertificate));
+  Ending ending = apply(operator_and_widgets(GetParam(), 1, 2, "ready-after: 1h"));
+  EXPECT_EQ(ending.how, Ending::How::timed_out) << reports(ending);
+  EXPECT_LT(ending.took, std::chrono::minutes(11) + std::chrono::seconds(10));
+}
+
+TEST_P(SlowOperator, WhoSaysHowLongToWaitIsHeard) {
+  serve("operator/webhook", std::string(kCertificate));
+  Options options;
+  for (std::string_view kind : {"Widget", "ValidatingWebhookConfiguration"})
+    options.timeout_for.emplace(kind, std::chrono::minutes(2));
+  Ending ending = apply(operator_and_widgets(GetParam(), 1, 1, "ready-after: 9m"), options);
+  EXPECT_NE(reports(ending).find("2m"), std::string::npos) << reports(ending);
 }
 
 }  // namespace

@@ -32,11 +32,14 @@ const Json* Run::before(uint32_t node) const {
   return found == live.end() ? nullptr : found->second;
 }
 
-Duration Run::patience_for(const object::Key& key) const {
+std::optional<Duration> Run::chosen_patience(const object::Key& key) const {
   auto set = options.timeout_for.find(key.kind + "." + key.group);
   if (set == options.timeout_for.end()) set = options.timeout_for.find(key.kind);
-  if (set != options.timeout_for.end()) return set->second;
-  return readiness::default_timeouts(key.group, key.kind).ready;
+  return set == options.timeout_for.end() ? std::nullopt : std::optional(set->second);
+}
+
+Duration Run::patience_for(const object::Key& key) const {
+  return chosen_patience(key).value_or(readiness::default_timeouts(key.group, key.kind).ready);
 }
 
 std::optional<uint32_t> Run::find(const object::Key& key) const {

@@ -121,6 +121,8 @@ struct Run {
 
   const object::Object& object(uint32_t node) const { return bundle.objects[node]; }
   Duration patience_for(const object::Key& key) const;
+  // The user has said how long to wait for its kind.
+  bool has_chosen_patience(const object::Key& key) const { return chosen_patience(key).has_value(); }
   // The object of the bundle with that key.
   std::optional<uint32_t> find(const object::Key& key) const;
   // Its kind is known by now: puts it into its namespace, if that was not done before. An error if it is for another.
@@ -144,6 +146,9 @@ struct Run {
   void stored(uint32_t node);
   void ready(uint32_t node);
   void failed(uint32_t node, Error error);
+
+ private:
+  std::optional<Duration> chosen_patience(const object::Key& key) const;
 };
 
 }  // namespace fairlead::rollout

@@ -5,6 +5,7 @@
 #include "kube/plain_text.h"
 #include "rollout/causes.h"
 #include "rollout/contest.h"
+#include "rollout/deadline.h"
 #include "rollout/effect.h"
 
 namespace fairlead::rollout {
@@ -435,18 +436,12 @@ Task<void> Sender::send(uint32_t node) {
     co_return;
   }
   CancelSource patience(&run_.waits);
-  bool timed_out = false;
-  Duration limit = run_.patience_for(run_.object(node).key());
-  Loop::TimerId timer = run_.loop.call_after(limit, [&] {
-    timed_out = true;
-    patience.cancel();
-  });
+  Deadline deadline(run_, run_.object(node).key(), workloads_before(run_, node), [&] { patience.cancel(); });
   Gate::Place place;
   std::optional<Failure> last;
   Result<void> result = co_await send_until_stored(node, place, last).governed_by(&patience);
-  if (!timed_out) run_.loop.cancel_timer(timer);
   place.leave();
-  if (!result && timed_out) refuse(node, last ? *last : Failure(result.error()), limit);
+  if (!result && deadline.passed()) refuse(node, last ? *last : Failure(result.error()), deadline.waited());
   run_.changed.notify_all();
 }
 

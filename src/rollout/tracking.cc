@@ -70,12 +70,11 @@ void Tracker::follow(uint32_t node, Json stored) {
   judge(node);
   if (run_.plan.is_settled(node)) return;
   const object::Key& key = run_.object(node).key();
-  Duration limit = run_.patience_for(key);
-  waiting.timers.push_back(run_.loop.call_after(limit, [this, node, limit] {
+  waiting.deadline = std::make_unique<Deadline>(run_, key, workloads_behind(run_, node), [this, node] {
     run_.records[node].timed_out = true;
-    run_.failed(node, not_ready_error(run_, evidence_, node, limit));
+    run_.failed(node, not_ready_error(run_, evidence_, node, waiting_[node].deadline->waited()));
     settle(node);
-  }));
+  });
   if (!waiting.status_overdue)
     waiting.timers.push_back(run_.loop.call_after(for_status, [this, node] {
       waiting_[node].status_overdue = true;

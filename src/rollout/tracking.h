@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/watched.h"
+#include "rollout/deadline.h"
 #include "rollout/evidence.h"
 #include "rollout/run.h"
 
@@ -35,6 +36,7 @@ class Tracker {
     bool status_overdue = false;
     // What was last told of its pods.
     std::string trouble;
+    std::unique_ptr<Deadline> deadline;
     std::vector<Loop::TimerId> timers;
   };
   // What a watch shows.
