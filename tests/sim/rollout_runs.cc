@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "few_rights.h"
 #include "ignores_selectors.h"
 #include "rollout_manifests.h"
 #include "rollout_network.h"
@@ -34,6 +35,7 @@ Rollouts::Rollouts(World& world, std::shared_ptr<Judge> judge, RolloutSabotage s
   options_.default_namespace = judge_->bundle().home;
   if (random.chance(0.1)) options_.concurrency = 1 + random.below(4);
   ignores_selectors_ = world.dice("selectors").chance(0.15);
+  has_few_rights_ = world.dice("rights").chance(0.15);
   if (random.chance(0.5)) options_.known_dead = [this](std::string_view origin) { return killed_.contains(origin); };
 }
 
@@ -46,7 +48,8 @@ Task<Rollouts::End> Rollouts::run(manifest::Bundle bundle, std::optional<Duratio
   LoadBalancer balancer(world_, *judge_, end.run + " servers");
   FaultyTransport& network = world_.transport(end.run, balancer);
   IgnoresSelectors ignorant(network, ignores_selectors_);
-  Rehearsal rehearsal(ignorant, world_, options.dry_run);
+  FewRights restricted(ignorant, has_few_rights_);
+  Rehearsal rehearsal(restricted, world_, options.dry_run);
   std::unique_ptr<http::Transport> wrong = sabotage_ ? sabotage_(rehearsal) : nullptr;
   http::Transport& way_out = wrong ? *wrong : static_cast<http::Transport&>(rehearsal);
   Process process(way_out, *judge_, end.run, named());

@@ -51,6 +51,8 @@ class Rollouts {
   rollout::Options options_;
   // The API servers take no notice of label selectors.
   bool ignores_selectors_ = false;
+  // The user may read namespaced kinds in single namespaces only.
+  bool has_few_rights_ = false;
   uint64_t runs_ = 0;
   // When the rival and the others were last done.
   TimePoint rival_ended_{};
