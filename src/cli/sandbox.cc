@@ -29,6 +29,7 @@ struct SandboxFlags {
   std::vector<std::string> delays;
   std::string api_server_skew = "1ms";
   double stale_configurations = 0;
+  bool allow_outside_calls = false;
   std::vector<std::string> command;
 };
 
@@ -116,7 +117,8 @@ Task<int> serve(RealLoop& loop, SandboxFlags flags) {
     report(options.error());
     co_return kUsage;
   }
-  auto front = sandbox::NetworkFront::start(loop, *std::move(options), {.port = flags.port});
+  auto front = sandbox::NetworkFront::start(loop, *std::move(options),
+                                            {.port = flags.port, .allow_outside_calls = flags.allow_outside_calls});
   if (!front) co_return report(front.error());
   int code = kDone;
   {
@@ -169,6 +171,8 @@ void add_sandbox(CLI::App& app, Invocation& invocation) {
       ->add_option("--stale-configurations", flags->stale_configurations,
                    "How often an updated webhook configuration stays in its old form until its next change")
       ->check(CLI::Range(0.0, 1.0));
+  command->add_flag("--allow-outside-calls", flags->allow_outside_calls,
+                    "Call webhooks at addresses of other machines; otherwise only this machine is called");
   command->footer(
       "Examples:\n"
       "  fairlead sandbox                              # until Ctrl-C\n"

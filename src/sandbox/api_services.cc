@@ -120,11 +120,12 @@ std::vector<ServedElsewhere> served_elsewhere(const Core& core) {
 }
 
 std::expected<http::Transport*, std::string> server_behind(Core& core, const ServedElsewhere& api) {
-  std::expected<std::string, std::string> address = backend_of(core, api.service_namespace, api.service_name, api.port);
-  if (!address) return std::unexpected(address.error());
+  std::expected<Destination, std::string> destination =
+      backend_of(core, api.service_namespace, api.service_name, api.port);
+  if (!destination) return std::unexpected(destination.error());
   auto found = core.extension_servers.find(fmt::format("{}/{}", api.service_namespace, api.service_name));
   if (found == core.extension_servers.end())
-    return std::unexpected(fmt::format("dial tcp {}: connect: connection refused", *address));
+    return std::unexpected(fmt::format("dial tcp {}: connect: connection refused", destination->address));
   return found->second;
 }
 

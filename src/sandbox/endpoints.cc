@@ -48,7 +48,7 @@ std::optional<Backend> backend_at(const Core& core, std::string_view address) {
   return std::nullopt;
 }
 
-std::expected<std::string, std::string> backend_of(Core& core, std::string_view ns, std::string_view name,
+std::expected<Destination, std::string> backend_of(Core& core, std::string_view ns, std::string_view name,
                                                    int64_t port) {
   ObjectPtr service = core.find("", "services", ns, name);
   if (!service) return std::unexpected(fmt::format("service \"{}\" not found", name));
@@ -61,7 +61,8 @@ std::expected<std::string, std::string> backend_of(Core& core, std::string_view 
   std::string_view outside = (*service)["metadata"]["annotations"]["sandbox.fairlead.dev/backend"].string_or("");
   std::vector<Ready> ready = ready_endpoints(core, ns, name, (*found)["name"].string_or(""));
   if (ready.empty()) {
-    if (!outside.empty() && (*service)["spec"]["selector"].members().empty()) return std::string(outside);
+    if (!outside.empty() && (*service)["spec"]["selector"].members().empty())
+      return Destination{.address = std::string(outside)};
     if (core.options.aggregator_routing)
       return std::unexpected(fmt::format("no endpoints available for service \"{}\"", name));
     return std::unexpected(fmt::format("dial tcp {}: connect: connection refused", cluster_address));
@@ -70,8 +71,10 @@ std::expected<std::string, std::string> backend_of(Core& core, std::string_view 
   if (!listens(core, chosen.uid))
     return std::unexpected(fmt::format("dial tcp {}: connect: connection refused",
                                        core.options.aggregator_routing ? chosen.address : cluster_address));
-  if (!outside.empty()) return std::string(outside);
-  return core.options.aggregator_routing ? chosen.address : cluster_address;
+  if (!outside.empty()) return Destination{.address = std::string(outside)};
+  // Endpoints that somebody wrote by hand are addresses of something else.
+  if (chosen.uid.empty()) return Destination{.address = chosen.address};
+  return Destination{.address = core.options.aggregator_routing ? chosen.address : cluster_address, .simulated = true};
 }
 
 }  // namespace fairlead::sandbox

@@ -10,8 +10,14 @@
 
 namespace fairlead::sandbox {
 
-// The address that a connection to a port of the Service ends at; or why there is none, in a Go client's words.
-std::expected<std::string, std::string> backend_of(Core& core, std::string_view ns, std::string_view name,
+// Where a connection to a port of a Service ends.
+struct Destination {
+  std::string address;
+  // At a pod of the sandbox, which runs no process.
+  bool simulated = false;
+};
+// Or why it ends nowhere, in a Go client's words.
+std::expected<Destination, std::string> backend_of(Core& core, std::string_view ns, std::string_view name,
                                                    int64_t port);
 
 // Who has an address of its own, "10.244.0.4:8443": a pod behind a Service.

@@ -1,8 +1,10 @@
 #include "sandbox/https_webhooks.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include "sandbox/core.h"
+#include "sandbox/simulated_webhook.h"
 
 namespace fairlead::sandbox {
 namespace {
@@ -18,6 +20,28 @@ std::string after(const Error& error, std::string_view text) {
   for (const Error* at = &error; at; at = at->cause())
     if (size_t found = at->what().find(text); found != std::string::npos) return at->what().substr(found + text.size());
   return "";
+}
+
+bool is_address(const std::string& host) {
+  in_addr v4{};
+  in6_addr v6{};
+  return inet_pton(AF_INET, host.c_str(), &v4) == 1 || inet_pton(AF_INET6, host.c_str(), &v6) == 1;
+}
+
+bool is_this_machine(const std::string& host) {
+  in_addr v4{};
+  in6_addr v6{};
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
+  if (inet_pton(AF_INET6, host.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
+  return host == "localhost";
+}
+
+// What a server says to which the address is out of reach, and why it is.
+std::string out_of_reach(const http::Url& url) {
+  std::string text = is_address(url.host) ? fmt::format("dial tcp {}: connect: no route to host", url.address())
+                                          : fmt::format("dial tcp: lookup {}: no such host", url.host);
+  return text +
+         " (the sandbox calls only this machine; fairlead sandbox --allow-outside-calls lets it call other addresses)";
 }
 
 }  // namespace
@@ -48,10 +72,12 @@ std::string go_words(const Error& error, const WebhookEndpoint& endpoint, WallTi
 }
 
 Task<Result<http::Response>> HttpsWebhooks::post(const WebhookEndpoint& endpoint, http::Request request) {
+  if (endpoint.simulated) co_return simulated_answer(request);
+  Result<http::Url> url = http::parse_url("https://" + endpoint.address);
+  if (!url) co_return fail(ErrorKind::invalid, "{}", url.error().message());
+  if (!allow_outside_ && !is_this_machine(url->host)) co_return fail(ErrorKind::unavailable, "{}", out_of_reach(*url));
   std::unique_ptr<http::Client>& client = clients_[{endpoint.address, endpoint.server_name, endpoint.ca_bundle}];
   if (!client) {
-    Result<http::Url> url = http::parse_url("https://" + endpoint.address);
-    if (!url) co_return fail(ErrorKind::invalid, "{}", url.error().message());
     http::ClientOptions options;
     options.tls.ca_pem = endpoint.ca_bundle;
     options.tls.server_name = endpoint.server_name;

@@ -1,4 +1,5 @@
-// Webhooks over real HTTPS, for a sandbox that is on the network.
+// Webhooks over real HTTPS, for a sandbox that is on the network. Only this machine is called, unless more is allowed;
+// webhooks in pods of the sandbox are not called at all, but simulated.
 #pragma once
 
 #include <map>
@@ -13,7 +14,7 @@ namespace fairlead::sandbox {
 
 class HttpsWebhooks final : public WebhookCaller {
  public:
-  explicit HttpsWebhooks(RealLoop& loop) : loop_(loop) {}
+  HttpsWebhooks(RealLoop& loop, bool allow_outside) : loop_(loop), allow_outside_(allow_outside) {}
 
   Task<Result<http::Response>> post(const WebhookEndpoint& endpoint, http::Request request) override;
   // Always: before it is destroyed.
@@ -23,6 +24,7 @@ class HttpsWebhooks final : public WebhookCaller {
   // As the real server keeps them: by where they go and whom they trust.
   using Key = std::tuple<std::string, std::string, std::string>;
   RealLoop& loop_;
+  bool allow_outside_;
   std::map<Key, std::unique_ptr<http::Client>> clients_;
 };
 

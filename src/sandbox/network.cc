@@ -54,7 +54,7 @@ Result<std::unique_ptr<NetworkFront>> NetworkFront::start(RealLoop& loop, Option
   TRY_ASSIGN(x509::KeyPair client_pair, x509::make_leaf(ca, admin, now));
 
   options.root_certificate = ca.certificate.to_pem();
-  std::unique_ptr<NetworkFront> front(new NetworkFront(loop));
+  std::unique_ptr<NetworkFront> front(new NetworkFront(loop, spec.allow_outside_calls));
   front->sandbox_ = std::make_unique<Sandbox>(loop, std::move(options));
   front->sandbox_->set_webhook_caller(front->webhooks_);
   front->address_ = spec.address;

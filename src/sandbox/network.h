@@ -21,6 +21,8 @@ struct NetworkSpec {
   std::string address = "127.0.0.1";
   // Of the first API server; the others get any that is free. 0: any.
   uint16_t port = 0;
+  // Webhooks at addresses of other machines are called.
+  bool allow_outside_calls = false;
 };
 
 class NetworkFront {
@@ -36,7 +38,7 @@ class NetworkFront {
   Task<void> stop();
 
  private:
-  explicit NetworkFront(RealLoop& loop) : webhooks_(loop) {}
+  NetworkFront(RealLoop& loop, bool allow_outside_calls) : webhooks_(loop, allow_outside_calls) {}
   Task<http::Answer> answer(size_t server, http::Request request, const http::Peer& peer);
 
   HttpsWebhooks webhooks_;

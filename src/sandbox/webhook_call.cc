@@ -23,12 +23,17 @@ Resolved resolve(Core& core, const Json& config) {
     endpoint.url = url;
     std::string_view rest = url.substr(url.find("://") == std::string_view::npos ? 0 : url.find("://") + 3);
     std::string_view host = rest.substr(0, rest.find('/'));
-    endpoint.address = host.find(':') == std::string_view::npos ? fmt::format("{}:443", host) : std::string(host);
-    endpoint.server_name = host.substr(0, host.find(':'));
+    // An IPv6 address is in brackets.
+    size_t behind = host.starts_with('[') ? host.find(']') : 0;
+    size_t colon = host.find(':', behind == std::string_view::npos ? 0 : behind);
+    endpoint.address = colon == std::string_view::npos ? fmt::format("{}:443", host) : std::string(host);
+    endpoint.server_name = host.substr(0, colon);
+    if (behind > 0 && behind != std::string_view::npos) endpoint.server_name = host.substr(1, behind - 1);
     std::optional<Backend> pod = backend_at(core, endpoint.address);
     std::string problem;
     if (pod && !pod->listens) problem = fmt::format("dial tcp {}: connect: connection refused", endpoint.address);
     if (pod) endpoint.pod_of = pod->service;
+    endpoint.simulated = pod.has_value();
     return {std::move(endpoint), std::move(problem)};
   }
   const Json& service = config["service"];
@@ -39,9 +44,10 @@ Resolved resolve(Core& core, const Json& config) {
   endpoint.service = ns + "/" + name;
   endpoint.server_name = fmt::format("{}.{}.svc", name, ns);
   endpoint.url = fmt::format("https://{}:{}{}", endpoint.server_name, port, path);
-  std::expected<std::string, std::string> address = backend_of(core, ns, name, port);
-  if (!address) return {std::move(endpoint), address.error()};
-  endpoint.address = *address;
+  std::expected<Destination, std::string> destination = backend_of(core, ns, name, port);
+  if (!destination) return {std::move(endpoint), destination.error()};
+  endpoint.address = destination->address;
+  endpoint.simulated = destination->simulated;
   return {std::move(endpoint), ""};
 }
 

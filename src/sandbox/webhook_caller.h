@@ -20,6 +20,8 @@ struct WebhookEndpoint {
   std::string address;
   // Where the url has the address of a pod: the Service that the pod is behind.
   std::string pod_of = {};
+  // A pod of the sandbox that listens: it runs no process, and nothing can be dialled there.
+  bool simulated = false;
 };
 
 class WebhookCaller {

@@ -1,4 +1,5 @@
 """fairlead sandbox, as a user would use it: no cluster, no kubectl."""
+import base64
 import json
 import os
 import pathlib
@@ -66,6 +67,35 @@ class Sandbox(unittest.TestCase):
         self.assertEqual(result.returncode, 1, result.stdout)
         self.assertEqual(result.stderr, "error: the journal /dev/full cannot be written\n"
                                         "  because   No space left on device\n")
+
+    def test_a_webhook_in_its_own_pods_answers_and_nothing_else_is_called(self):
+        service = {"service": {"name": "hook", "namespace": "default"}, "caBundle": base64.b64encode(
+            b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").decode()}
+        done = sandbox("--", FAIRLEAD, "apply", "-f", "-", "--timeout", "20s", input=guarded(service))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        elsewhere = sandbox("--", FAIRLEAD, "apply", "-f", "-", "--timeout", "2s",
+                            input=guarded({"url": "https://203.0.113.7/validate"}))
+        self.assertEqual(elsewhere.returncode, 3, elsewhere.stderr)
+        self.assertIn("dial tcp 203.0.113.7:443: connect: no route to host (the sandbox calls only this machine; "
+                      "fairlead sandbox --allow-outside-calls lets it call other addresses)", elsewhere.stderr)
+        self.assertEqual(elsewhere.stderr.count("error: "), 1, elsewhere.stderr)
+
+
+def guarded(client_config):
+    """A webhook, the pods of a Service, and a ConfigMap that the webhook guards."""
+    labels = {"app": "hook"}
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "hook"},
+         "spec": {"selector": labels, "ports": [{"port": 443, "targetPort": 8443}]}},
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "hook"},
+         "spec": {"selector": {"matchLabels": labels}, "template": {
+             "metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}},
+        {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "hook"},
+         "webhooks": [{"name": "v.example.com", "clientConfig": client_config, "sideEffects": "None",
+                       "admissionReviewVersions": ["v1"], "objectSelector": {"matchLabels": {"guarded": "yes"}},
+                       "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                                  "resources": ["configmaps"]}]}]},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "guarded", "labels": {"guarded": "yes"}}}]})
 
 
 unittest.main()
