@@ -14,10 +14,11 @@ Controllers::Controllers(ApiServer& server, bool all) : scope_(server.core().loo
   using Make = std::unique_ptr<Controller> (*)(ApiServer&, Scope&);
   for (Make make : {make_definition_controller, make_api_service_controller}) list_.push_back(make(server, scope_));
   if (all)
-    for (Make make : {make_namespace_controller, make_garbage_collector, make_account_controller,
-                      make_deployment_controller, make_replica_set_controller, make_stateful_set_controller,
-                      make_daemon_set_controller, make_job_controller, make_pod_controller, make_endpoints_controller,
-                      make_load_balancer_controller, make_volume_controller, make_budget_controller})
+    for (Make make :
+         {make_namespace_controller, make_garbage_collector, make_account_controller, make_deployment_controller,
+          make_replica_set_controller, make_stateful_set_controller, make_daemon_set_controller, make_job_controller,
+          make_pod_controller, make_endpoints_controller, make_load_balancer_controller, make_volume_controller,
+          make_budget_controller, make_autoscaler_controller})
       list_.push_back(make(server, scope_));
   server.core().store.listen([this](const ResourceId& resource, const Event& event) {
     if (scope_.cancelled()) return;

@@ -66,5 +66,6 @@ std::unique_ptr<Controller> make_endpoints_controller(ApiServer& server, Scope& 
 std::unique_ptr<Controller> make_load_balancer_controller(ApiServer& server, Scope& scope);
 std::unique_ptr<Controller> make_volume_controller(ApiServer& server, Scope& scope);
 std::unique_ptr<Controller> make_budget_controller(ApiServer& server, Scope& scope);
+std::unique_ptr<Controller> make_autoscaler_controller(ApiServer& server, Scope& scope);
 
 }  // namespace fairlead::sandbox

@@ -197,5 +197,38 @@ TEST_F(ControllersTest, TheSameSeedGivesTheSameRun) {
   EXPECT_NE(history(5), history(6));
 }
 
+std::string autoscaler(std::string_view target, int least, int most) {
+  return fmt::format(
+      R"({{"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{{"name":"{0}"}},"spec":{{
+    "minReplicas":{1},"maxReplicas":{2},"scaleTargetRef":{{"apiVersion":"apps/v1","kind":"Deployment","name":"{0}"}}}}}})",
+      target, least, most);
+}
+
+TEST_F(ControllersTest, AnAutoscalerKeepsItsTargetWithinItsBounds) {
+  constexpr std::string_view kAutoscalers = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
+  auto replicas = [&] { return get(std::string(kDeployments) + "/web").body["spec"]["replicas"]; };
+  ASSERT_EQ(post(std::string(kAutoscalers), autoscaler("web", 3, 5)).status, 201);
+  pass(1s);
+  EXPECT_EQ(condition(get(std::string(kAutoscalers) + "/web").body, "AbleToScale"), "False FailedGetScale");
+  apply(std::string(kDeployments) + "/web", deployment("web", 1));
+  pass(1s);
+  EXPECT_EQ(replicas(), Json(3));
+  Json raised = get(std::string(kAutoscalers) + "/web").body;
+  EXPECT_EQ(condition(raised, "AbleToScale"), "True SucceededGetScale");
+  EXPECT_EQ(condition(raised, "ScalingActive"), "False FailedGetResourceMetric");
+  EXPECT_EQ(raised["status"]["desiredReplicas"], Json(3));
+  EXPECT_EQ(raised["status"]["currentReplicas"], Json(3));
+  merge(std::string(kDeployments) + "/web/scale", R"({"spec":{"replicas":9}})");
+  pass(1s);
+  EXPECT_EQ(replicas(), Json(5));
+  merge(std::string(kDeployments) + "/web/scale", R"({"spec":{"replicas":4}})");
+  pass(1s);
+  EXPECT_EQ(replicas(), Json(4));
+  merge(std::string(kDeployments) + "/web/scale", R"({"spec":{"replicas":0}})");
+  pass(1s);
+  EXPECT_EQ(replicas(), Json(0));
+  EXPECT_EQ(condition(get(std::string(kAutoscalers) + "/web").body, "ScalingActive"), "False ScalingDisabled");
+}
+
 }  // namespace
 }  // namespace fairlead::sandbox

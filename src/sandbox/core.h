@@ -39,6 +39,13 @@ struct Core {
   // When the containers of a pod begin to listen, by its uid. Pods that are not here do.
   std::map<std::string, TimePoint, std::less<>> listening_from;
 
+  // The tokens of service accounts that were given out: whose they are, and until when.
+  struct GivenToken {
+    std::string ns, account, uid;
+    WallTime until;
+  };
+  std::map<std::string, GivenToken, std::less<>> tokens;
+
   // As metadata has it: whole seconds, UTC.
   std::string now_text() const;
   // With microseconds, as Leases have it.

@@ -5,6 +5,7 @@
 #include "base/base64.h"
 #include "sandbox/api_server.h"
 #include "sandbox/core.h"
+#include "sandbox/tokens.h"
 #include "x509/x509.h"
 
 namespace fairlead::sandbox {
@@ -88,8 +89,9 @@ Task<http::Answer> NetworkFront::answer(size_t server, http::Request request, co
     user.groups = name.organizations;
     user.groups.emplace_back("system:authenticated");
   } else if (request.headers.find("Authorization")) {
-    // No token was ever given out.
-    co_return refused(unauthorized());
+    std::optional<User> bearer = bearer_of(sandbox_->core(), *request.headers.find("Authorization"));
+    if (!bearer) co_return refused(unauthorized());
+    user = *std::move(bearer);
   } else if (!is_open(request.target)) {
     Route route = parse_route(request.target);
     Status status =

@@ -11,6 +11,7 @@
 #include "sandbox/delete.h"
 #include "sandbox/read.h"
 #include "sandbox/strategy.h"
+#include "sandbox/tokens.h"
 #include "sandbox/types.h"
 #include "sandbox/write.h"
 
@@ -30,6 +31,8 @@ std::string selector_text(const Kind& kind, const Json& object) {
   return parsed ? parsed->text() : "";
 }
 
+}  // namespace
+
 Json scale_of(const Kind& kind, const Json& object) {
   Json::Object metadata;
   for (std::string_view kept : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"})
@@ -47,6 +50,8 @@ Json scale_of(const Kind& kind, const Json& object) {
                       {"spec", std::move(spec)},
                       {"status", std::move(status)}};
 }
+
+namespace {
 
 // The real server writes no time for who scaled.
 void drop_scale_times(Json& object) {
@@ -179,6 +184,7 @@ Task<Outcome<Reply>> serve_subresource(ApiServer& server, Call& call, const Kind
   if (std::find(sub.verbs.begin(), sub.verbs.end(), verb) == sub.verbs.end()) co_return refuse(method_not_allowed());
   if (sub.name == "scale") co_return co_await serve_scale(server, call, kind);
   if (sub.name == "eviction" && call.method == "POST") co_return co_await evict(server, call, kind);
+  if (sub.name == "token") co_return co_await create_token(server, call, kind, sub);
   if (sub.name == "status" || sub.name == "finalize") {
     if (call.method == "GET") co_return co_await get_object(server, call, kind);
     if (call.method == "PUT") co_return co_await update_object(server, call, kind);

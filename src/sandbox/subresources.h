@@ -6,6 +6,9 @@
 
 namespace fairlead::sandbox {
 
+// The Scale of an object whose kind has that subresource.
+Json scale_of(const Kind& kind, const Json& object);
+
 Task<Outcome<Reply>> serve_subresource(ApiServer& server, Call& call, const Kind& kind, const Subresource& sub);
 
 }  // namespace fairlead::sandbox
