@@ -58,11 +58,13 @@ class Gates {
 
  private:
   // All the needs that there are, those for guards included: objects and the guards that rest on them end up in one
-  // component. A set of meetings is a node of its own here.
+  // component. A set of meetings is a node of its own here, and so are the basics.
   Links everything() {
     auto nodes = static_cast<uint32_t>(contents_.nodes.size());
     auto sets = static_cast<uint32_t>(contents_.meeting_starts.size() - 1);
-    Links links(nodes + sets);
+    uint32_t basics = nodes + sets;
+    std::map<std::string_view, std::vector<uint32_t>> answering = answering_by_namespace();
+    Links links(basics + 1);
     auto each = [&](auto take) {
       for (const Edge& edge : draft_.edges) take(edge.from, edge.to);
       for (uint32_t i = 0; i < draft_.object_count(); ++i)
@@ -73,11 +75,42 @@ class Gates {
       for (const Guard& guard : contents_.guards)
         if (waits_for_stands(guard))
           for (uint32_t object : guard.stands_on) take(*guard.object, object);
+      for (const auto& [ns, workloads] : answering)
+        for (uint32_t workload : workloads) take(workload, basics);
+      for (uint32_t i = 0; i < draft_.object_count(); ++i) add_basic(i, basics, answering, take);
     };
     each([&](uint32_t from, uint32_t) { links.count(from); });
     links.lay_out();
     each([&](uint32_t from, uint32_t to) { links.add(from, to); });
     return links;
+  }
+
+  // The workloads of the bundle that answer for admission webhooks.
+  std::map<std::string_view, std::vector<uint32_t>> answering_by_namespace() const {
+    std::map<std::string_view, std::vector<uint32_t>> found;
+    for (const Guard& guard : contents_.guards) {
+      if (!guard.webhook) continue;
+      for (uint32_t object : guard.stands_on) {
+        std::vector<uint32_t>& there = found[draft_.key(object).ns];
+        bool answers = draft_.family(object) == Family::workload || draft_.family(object) == Family::pod;
+        if (answers && std::ranges::find(there, object) == there.end()) there.push_back(object);
+      }
+    }
+    return found;
+  }
+
+  // A controller starts to work only once it can read the kinds that it is for and may do what it does. No manifest
+  // says which CRDs those are, and roles can be aggregated: so its webhook holds no CRD and no role of the bundle.
+  template <class Take>
+  void add_basic(uint32_t object, uint32_t basics, const std::map<std::string_view, std::vector<uint32_t>>& answering,
+                 Take take) const {
+    if (answering.empty() || contents_.left_out[object]) return;
+    bool is_right = draft_.key(object).group == "rbac.authorization.k8s.io";
+    if (draft_.family(object) != Family::definition && !is_right) return;
+    const std::string& ns = draft_.key(object).ns;
+    if (ns.empty()) return take(basics, object);
+    if (auto beside = answering.find(ns); beside != answering.end())
+      for (uint32_t workload : beside->second) take(workload, object);
   }
 
   std::string reason(const Meeting& meeting) const {

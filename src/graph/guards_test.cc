@@ -115,6 +115,43 @@ TEST(Guards, WhatAGuardStandsOnIsExemptAndComesBeforeItsConfiguration) {
       "values: [kube-node-lease, kube-system]}\n");
 }
 
+// The shape of Gatekeeper: its controller becomes ready only once it can read its own kinds and has its rights.
+TEST(Guards, ItsOwnWebhookHoldsNoCrdAndNoRole) {
+  std::string rest = R"(
+- apiVersion: apiextensions.k8s.io/v1
+  kind: CustomResourceDefinition
+  metadata: {name: widgets.example.com}
+  spec: {group: example.com, scope: Cluster, names: {kind: Widget, plural: widgets}, versions: [{name: v1, served: true}]}
+- {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}}
+- {apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: hooks}}
+- {apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: team}}
+- {apiVersion: v1, kind: Namespace, metadata: {name: team}}
+- {apiVersion: example.com/v1, kind: Widget, metadata: {name: w}}
+)";
+  for (std::string_view policy : {"Ignore", "Fail"}) {
+    Graph graph = graph_of(operator_with("'*'", fmt::format("failurePolicy: {}", policy)) + rest);
+    EXPECT_THAT(exemptions_of(graph),
+                ElementsAre("Namespace hooks: v.example.com", "ServiceAccount hooks/hook: v.example.com",
+                            "Service hooks/hook: v.example.com", "Deployment hooks/hook: v.example.com",
+                            "CustomResourceDefinition widgets.example.com: v.example.com",
+                            "ClusterRole r: v.example.com", "Role hooks/r: v.example.com"))
+        << policy;
+    EXPECT_TRUE(has_order(graph)) << policy;
+    EXPECT_FALSE(graph.has_errors()) << reports_of(graph);
+  }
+}
+
+TEST(Guards, WhatItsWorkloadIsToldTheNameOfIsNotHeld) {
+  std::string text = operator_with("configmaps", "failurePolicy: Ignore");
+  std::string_view account = "serviceAccountName: hook";
+  text.replace(text.find(account), account.size(),
+               "containers: [{name: c, args: [--config=settings], env: [{name: METRICS, value: hooks/metrics}]}]");
+  Graph graph = graph_of(text + config_map("settings", "hooks") + config_map("metrics", "hooks") +
+                         config_map("other", "hooks") + config_map("settings", "team"));
+  EXPECT_THAT(exemptions_of(graph),
+              ElementsAre("ConfigMap hooks/settings: v.example.com", "ConfigMap hooks/metrics: v.example.com"));
+}
+
 // The ConfigMap kube-root-ca.crt of its namespace is nobody's, and no pod starts without it.
 TEST(Guards, WhatWouldRefuseWhatControllersMakeForItsPodsIsRegisteredOnceTheyRun) {
   auto late = [](std::string_view rest) {

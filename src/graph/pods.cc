@@ -95,4 +95,17 @@ void visit_references(const Json& spec, const Visit& visit) {
     for (const Json& container : spec[list].items()) visit_container(container, visit);
 }
 
+void visit_words(const Json& spec, const std::function<void(std::string_view)>& visit) {
+  auto argument = [&](std::string_view text) {
+    visit(text);
+    if (size_t equals = text.find('='); equals != std::string_view::npos) visit(text.substr(equals + 1));
+  };
+  for (std::string_view list : {"initContainers", "containers"})
+    for (const Json& container : spec[list].items()) {
+      for (std::string_view line : {"command", "args"})
+        for (const Json& text : container[line].items()) argument(text.string_or(""));
+      for (const Json& variable : container["env"].items()) visit(variable["value"].string_or(""));
+    }
+}
+
 }  // namespace fairlead::graph

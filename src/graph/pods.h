@@ -25,5 +25,8 @@ struct Reference {
 };
 // What a pod cannot start without; what is optional is left out, and so is the ServiceAccount "default".
 void visit_references(const Json& pod_spec, const std::function<void(const Reference&)>& visit);
+// What its containers are told on their command lines and in their environment: whole arguments, and what comes behind
+// their first `=`.
+void visit_words(const Json& pod_spec, const std::function<void(std::string_view)>& visit);
 
 }  // namespace fairlead::graph

@@ -76,12 +76,20 @@ class References {
         if (target != kNone) draft_.soft(object, target, reference.reason());
         if (reference.kind == "ServiceAccount") add_rights(object, ns, reference.name);
       });
+      visit_words((*pod)["spec"], [&](std::string_view word) { add_mentioned(object, ns, word); });
     }
     // Of a StatefulSet.
     draft_.soft(object, find("", "Service", ns, value["spec"]["serviceName"].string_or("")), "its Service");
     for (const Json& claim : value["spec"]["volumeClaimTemplates"].items())
       draft_.soft(object, find(kStorage, "StorageClass", {}, claim["spec"]["storageClassName"].string_or("")),
                   "its StorageClass");
+  }
+
+  // Many controllers read a ConfigMap or Secret through the API, and are told its name.
+  void add_mentioned(uint32_t object, std::string_view ns, std::string_view word) {
+    if (word.starts_with(ns) && word.substr(ns.size()).starts_with('/')) word.remove_prefix(ns.size() + 1);
+    for (std::string_view kind : {"ConfigMap", "Secret"})
+      draft_.soft(object, find("", kind, ns, word), "it is told its name");
   }
 
   // What a ServiceAccount may do has to be there before the pods that do it.
