@@ -74,9 +74,10 @@ Graph Graph::build(const manifest::Bundle& bundle, const ClusterState& cluster, 
   add_references(draft);
   add_stands(draft);
   find_meetings(draft, watchers);
+  find_steps(draft);
   add_gates(draft);
-  add_waves(draft);
   add_annotated(draft);
+  add_waves(draft);
   resolve_loops(draft);
   find_missing(draft);
   find_interceptions(draft);

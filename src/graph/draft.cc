@@ -1,6 +1,6 @@
 #include "graph/draft.h"
 
-#include "graph/waves.h"
+#include "graph/hooks.h"
 
 namespace fairlead::graph {
 
@@ -55,7 +55,8 @@ void Draft::read_objects() {
     const Json& metadata = object.metadata();
     labels_.push_back(&metadata["labels"]);
     annotations_.push_back(&metadata["annotations"]);
-    contents->left_out[i] = is_hook_without_install(annotations(i));
+    std::optional<Hook> hook = read_hook(annotations(i), options.was_there);
+    contents->left_out[i] = hook && hook->is_left_out();
   }
 }
 

@@ -44,6 +44,13 @@ class Draft {
   Kinds kinds;
   std::vector<uint32_t> kind_of;  // by object
   std::vector<Edge> edges;
+  // The order that people ask for in steps (waves.h), and which of them each object is part of; kNone for none.
+  struct Step {
+    std::string text;
+    std::string reason;  // why what comes later waits for it
+  };
+  std::vector<Step> steps;
+  std::vector<uint32_t> step_of;
   std::unique_ptr<Contents> contents = std::make_unique<Contents>();
 
   uint32_t object_count() const { return static_cast<uint32_t>(bundle.objects.size()); }

@@ -39,15 +39,19 @@ class Gates {
 
   void run() {
     std::vector<uint32_t> component = components(everything());
+    find_earliest();
     sets_.assign(contents_.meeting_starts.size() - 1, kNone);
     for (uint32_t i = 0; i < draft_.object_count(); ++i) {
       std::span<const Meeting> meetings = contents_.meetings_of(i);
       if (meetings.empty()) continue;
       std::vector<Meeting> waits;
       for (const Meeting& meeting : meetings) {
+        const Guard& guard = contents_.guards[meeting.guard];
         bool rests_on = component[i] == component[draft_.guard_node(meeting.guard)];
-        if (rests_on && contents_.guards[meeting.guard].kind != Guard::Kind::api_service)
-          contents_.exemptions.push_back({.object = i, .guard = meeting.guard});
+        if (is_way_in(guard)) waits.push_back(meeting);
+        else if (rests_on) contents_.exemptions.push_back({.object = i, .guard = meeting.guard});
+        else if (precedes(i, guard))
+          contents_.exemptions.push_back({.object = i, .guard = meeting.guard, .precedes = true});
         else waits.push_back(meeting);
       }
       if (waits.size() == meetings.size()) wait_for_set(i, contents_.meeting_sets[i]);
@@ -85,6 +89,32 @@ class Gates {
     return links;
   }
 
+  // Without it the object has nowhere to go.
+  static bool is_way_in(const Guard& guard) { return guard.kind == Guard::Kind::api_service; }
+
+  // What is in no step itself, such as a Namespace, comes with the first step that needs it.
+  void find_earliest() {
+    earliest_ = draft_.step_of;
+    if (draft_.steps.empty()) return;
+    for (const Edge& edge : draft_.edges)
+      if (edge.hard && edge.from < draft_.object_count() && edge.to < draft_.object_count() &&
+          draft_.step_of[edge.to] == kNone)
+        earliest_[edge.to] = std::min(earliest_[edge.to], draft_.step_of[edge.from]);
+  }
+
+  // Whether the object was asked to come before what registers the guard or answers for it.
+  bool precedes(uint32_t object, const Guard& guard) const {
+    uint32_t step = earliest_[object];
+    auto comes_later = [&](uint32_t other) { return draft_.step_of[other] != kNone && draft_.step_of[other] > step; };
+    if (step == kNone) return false;
+    if (guard.object && comes_later(*guard.object)) return true;
+    return std::ranges::any_of(guard.stands_on, [&](uint32_t other) { return answers(other) && comes_later(other); });
+  }
+
+  bool answers(uint32_t object) const {
+    return draft_.family(object) == Family::workload || draft_.family(object) == Family::pod;
+  }
+
   // The workloads of the bundle that answer for admission webhooks.
   std::map<std::string_view, std::vector<uint32_t>> answering_by_namespace() const {
     std::map<std::string_view, std::vector<uint32_t>> found;
@@ -92,8 +122,7 @@ class Gates {
       if (!guard.webhook) continue;
       for (uint32_t object : guard.stands_on) {
         std::vector<uint32_t>& there = found[draft_.key(object).ns];
-        bool answers = draft_.family(object) == Family::workload || draft_.family(object) == Family::pod;
-        if (answers && std::ranges::find(there, object) == there.end()) there.push_back(object);
+        if (answers(object) && std::ranges::find(there, object) == there.end()) there.push_back(object);
       }
     }
     return found;
@@ -151,10 +180,16 @@ class Gates {
   void register_late() {
     std::unordered_set<uint64_t> seen;
     std::unordered_set<uint32_t> intercepting;
+    std::unordered_set<uint64_t> writers;
+    for (const Edge& edge : draft_.edges)
+      if (edge.from < draft_.object_count() && draft_.family(edge.from) == Family::job)
+        writers.insert(uint64_t{edge.to} << 32 | edge.from);
     for (const Exemption& exemption : contents_.exemptions) {
       const Guard& guard = contents_.guards[exemption.guard];
-      if (!waits_for_stands(guard)) continue;
+      if (!waits_for_stands(guard) || exemption.precedes) continue;
       intercepting.insert(exemption.guard);
+      // Its certificate is put there by somebody who needs it to be there.
+      if (writers.contains(uint64_t{*guard.object} << 32 | exemption.object)) continue;
       if (!seen.insert(uint64_t{*guard.object} << 32 | exemption.object).second) continue;
       draft_.need(*guard.object, exemption.object, Level::ready, true,
                   fmt::format("{} would refuse it, and stands on it", short_name(guard)));
@@ -185,7 +220,8 @@ class Gates {
 
   Draft& draft_;
   Contents& contents_;
-  std::vector<uint32_t> sets_;  // the gate of each set
+  std::vector<uint32_t> earliest_;  // the step that each object comes with
+  std::vector<uint32_t> sets_;      // the gate of each set
   std::map<std::vector<uint32_t>, uint32_t> partial_sets_;
 };
 

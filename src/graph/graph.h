@@ -55,6 +55,9 @@ struct Options {
   std::string default_namespace = "default";
   // The ConfigMap there that every run of the bundle has to write before anything else; empty if there is none.
   std::string inventory = {};
+  // The bundle was rolled out before, so that hooks of Helm for upgrades run and those for installations do not. Where
+  // it is not known, both run.
+  std::optional<bool> was_there = {};
 };
 
 // What has to be true of the target: it is in the API, or it works.
@@ -129,6 +132,8 @@ struct Meeting {
 struct Exemption {
   uint32_t object = 0;
   uint32_t guard = 0;  // index in guards()
+  // The guard does not stand on it, but comes in a later step than the object was asked to.
+  bool precedes = false;
 };
 
 enum class Severity : uint8_t { note, warning, error };
@@ -166,8 +171,8 @@ class Graph {
   std::span<const Meeting> guards_of(uint32_t object) const;
   const std::vector<Exemption>& exemptions() const;
 
-  // Not part of an installation: hooks of Helm for tests, deletion and rollback. They have no needs, and nobody needs
-  // them.
+  // Not part of this run: hooks of Helm for tests, deletion and rollback, and those for an installation where it is an
+  // upgrade, or the other way round. They have no needs, and nobody needs them.
   bool is_left_out(uint32_t object) const;
 
   const std::vector<Problem>& problems() const;

@@ -16,8 +16,11 @@ class Interceptions {
 
   void run() {
     std::map<uint32_t, std::vector<uint32_t>> own;
-    for (const Exemption& exemption : draft_.contents->exemptions) own[exemption.guard].push_back(exemption.object);
+    std::map<uint32_t, std::vector<uint32_t>> before;
+    for (const Exemption& exemption : draft_.contents->exemptions)
+      (exemption.precedes ? before : own)[exemption.guard].push_back(exemption.object);
     for (const auto& [guard, objects] : own) report_own(guard, objects);
+    for (const auto& [guard, objects] : before) report_before(guard, objects);
     for (const Guard& guard : draft_.contents->guards)
       if (guard.object && guard.webhook && !guard.ignore) {
         report_system(guard);
@@ -56,6 +59,17 @@ class Interceptions {
     }
     draft_.contents->add_problem(is_dangerous ? Severity::warning : Severity::note,
                                  std::move(error).at(draft_.position(at)), at);
+  }
+
+  void report_before(uint32_t number, const std::vector<uint32_t>& objects) {
+    const Guard& guard = draft_.contents->guards[number];
+    draft_.contents->add_problem(
+        Severity::note,
+        Error(ErrorKind::invalid, fmt::format("{} {} not wait for {}", draft_.text_of(objects),
+                                              objects.size() == 1 ? "does" : "do", guard.text()))
+            .because("waves or hooks put them before what that webhook needs to answer")
+            .at(draft_.position(objects[0])),
+        objects[0]);
   }
 
   void report_record(const Guard& guard) {

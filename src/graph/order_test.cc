@@ -123,6 +123,111 @@ TEST(Order, HooksOfHelm) {
             "  from      b.yaml:31\n");
 }
 
+TEST(Order, HooksForInstallationsAndForUpgrades) {
+  std::string text = config_map("new", "helm.sh/hook: pre-install") + config_map("old", "helm.sh/hook: post-upgrade") +
+                     config_map("both", "helm.sh/hook: 'post-install,post-upgrade'") + config_map("main");
+  auto left_out = [&](std::optional<bool> was_there) {
+    Graph graph = Graph::build(bundle_of(text), {}, {.was_there = was_there});
+    return reports_of(graph);
+  };
+  EXPECT_EQ(left_out(std::nullopt), "");
+  EXPECT_EQ(left_out(false),
+            "note: ConfigMap default/old is left out: it is a hook of Helm for post-upgrade, and the bundle is "
+            "installed anew\n"
+            "  from      b.yaml:7\n");
+  EXPECT_EQ(left_out(true),
+            "note: ConfigMap default/new is left out: it is a hook of Helm for pre-install, and the bundle was "
+            "installed before\n"
+            "  from      b.yaml:1\n");
+}
+
+// The shape of ingress-nginx's chart: a Job before the installation makes the certificate, one after it tells the
+// webhook configuration, and an Ingress that the webhook guards is part of the installation.
+std::string ingress_chart(std::string_view rules) {
+  return fmt::format(R"(apiVersion: v1
+kind: List
+items:
+- apiVersion: batch/v1
+  kind: Job
+  metadata: {{name: patch, namespace: web, annotations: {{helm.sh/hook: 'post-install,post-upgrade'}}}}
+  spec: {{template: {{spec: {{serviceAccountName: hook, containers: [{{name: c, image: certgen, args: [--webhook-name=admission]}}]}}}}}}
+- apiVersion: batch/v1
+  kind: Job
+  metadata: {{name: create, namespace: web, annotations: {{helm.sh/hook: 'pre-install,pre-upgrade'}}}}
+  spec: {{template: {{spec: {{serviceAccountName: hook, containers: [{{name: c, image: certgen, args: ['--host=hook,hook.web.svc']}}]}}}}}}
+- {{apiVersion: v1, kind: ServiceAccount, metadata: {{name: hook, namespace: web, annotations: {{helm.sh/hook: 'pre-install,post-install'}}}}}}
+- {{apiVersion: v1, kind: Namespace, metadata: {{name: web}}}}
+- {{apiVersion: v1, kind: Namespace, metadata: {{name: team}}}}
+- {{apiVersion: v1, kind: Service, metadata: {{name: hook, namespace: web}}, spec: {{selector: {{app: hook}}}}}}
+- apiVersion: apps/v1
+  kind: Deployment
+  metadata: {{name: hook, namespace: web}}
+  spec: {{template: {{metadata: {{labels: {{app: hook}}}}}}}}
+- {{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {{name: site, namespace: team}}}}
+- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: last, namespace: team, annotations: {{helm.sh/hook: post-install, helm.sh/hook-weight: '5'}}}}}}
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingWebhookConfiguration
+  metadata: {{name: admission}}
+  webhooks:
+  - name: v.example.com
+    clientConfig: {{service: {{namespace: web, name: hook}}}}
+    rules: [{{operations: [CREATE, UPDATE], apiGroups: ['*'], apiVersions: ['*'], resources: [{}]}}]
+)",
+                     rules);
+}
+
+std::vector<std::string> parts_of(const Graph& graph, std::string_view wave) {
+  std::vector<std::string> parts;
+  for (uint32_t node = 0; node < graph.nodes().size(); ++node)
+    for (const Need& need : graph.needs_of(node))
+      if (graph.text(node) == wave) parts.push_back(graph.text(need.target));
+  return parts;
+}
+
+TEST(Order, AWebhookWhoseCertificateIsMadeAfterTheInstallation) {
+  Graph graph = graph_of(ingress_chart("ingresses"));
+  ASSERT_FALSE(graph.has_errors()) << reports_of(graph);
+  EXPECT_TRUE(has_order(graph));
+  // Neither the Ingress nor the configuration, which has no certificate yet, can be waited for by the Job.
+  EXPECT_THAT(parts_of(graph, "wave 0"), ElementsAre("Service web/hook", "Deployment web/hook"));
+  EXPECT_THAT(parts_of(graph, "the post-install hooks of weight 0"),
+              ElementsAre("Job web/patch", "Ingress team/site", "ValidatingWebhookConfiguration admission"));
+  EXPECT_THAT(
+      needs_of(graph),
+      testing::IsSupersetOf<std::string>(
+          {"Job web/patch -> wave 0 ready: wave 0 comes first",
+           "Job web/patch -> ValidatingWebhookConfiguration admission soft: it puts the certificate there",
+           "Ingress team/site -> webhook v.example.com (ValidatingWebhookConfiguration admission) ready: webhook "
+           "v.example.com guards it"}));
+}
+
+TEST(Order, AWebhookOnEverythingWhoseCertificateIsMadeByHooks) {
+  Graph graph = graph_of(ingress_chart("'*'"));
+  ASSERT_FALSE(graph.has_errors()) << reports_of(graph);
+  EXPECT_TRUE(has_order(graph));
+  // It is there before the Job that puts its certificate in.
+  EXPECT_THAT(needs_of(graph),
+              testing::Contains("Job web/patch -> ValidatingWebhookConfiguration admission soft: it puts the "
+                                "certificate there"));
+}
+
+TEST(Order, WhatComesBeforeAWebhookDoesNotWaitForIt) {
+  Graph graph = graph_of(ingress_chart("secrets, namespaces") + R"(
+- {apiVersion: v1, kind: Namespace, metadata: {name: early}}
+- {apiVersion: v1, kind: Secret, metadata: {name: s, namespace: early, annotations: {helm.sh/hook: pre-install}}}
+)");
+  ASSERT_FALSE(graph.has_errors()) << reports_of(graph);
+  EXPECT_TRUE(has_order(graph));
+  std::vector<std::string> free;
+  for (const Exemption& exemption : graph.exemptions())
+    if (exemption.precedes) free.push_back(graph.text(exemption.object));
+  EXPECT_THAT(free, ElementsAre("Namespace early", "Secret early/s"));
+  EXPECT_THAT(reports_of(graph),
+              testing::HasSubstr("note: Namespace early and one other do not wait for webhook v.example.com "
+                                 "(ValidatingWebhookConfiguration admission)\n"
+                                 "  because   waves or hooks put them before what that webhook needs to answer\n"));
+}
+
 TEST(Order, HooksOfArgoAreNoted) {
   EXPECT_EQ(reports_of(graph_of(config_map("a", "argocd.argoproj.io/hook: PreSync"))),
             "note: ConfigMap default/a is applied with the others, though it is a hook of Argo CD for PreSync\n"

@@ -3,20 +3,22 @@
 #include <charconv>
 #include <map>
 
+#include "graph/hooks.h"
+#include "graph/loops.h"
+
 namespace fairlead::graph {
 namespace {
 
-constexpr std::string_view kHook = "helm.sh/hook";
 constexpr std::string_view kHookWeight = "helm.sh/hook-weight";
 constexpr std::string_view kWave = "argocd.argoproj.io/sync-wave";
 constexpr std::string_view kArgoHook = "argocd.argoproj.io/hook";
 
 enum class Phase : uint8_t { before, main, after };
 
-struct Step {
+struct Place {
   Phase phase = Phase::main;
   int number = 0;
-  auto operator<=>(const Step&) const = default;
+  auto operator<=>(const Place&) const = default;
 
   std::string text() const {
     switch (phase) {
@@ -28,44 +30,40 @@ struct Step {
   }
 };
 
-bool has_event(std::string_view hook, std::initializer_list<std::string_view> wanted) {
-  while (!hook.empty()) {
-    size_t comma = std::min(hook.find(','), hook.size());
-    if (std::ranges::find(wanted, trim(hook.substr(0, comma))) != wanted.end()) return true;
-    hook.remove_prefix(std::min(comma + 1, hook.size()));
-  }
-  return false;
-}
-
-bool runs_before(std::string_view hook) { return has_event(hook, {"pre-install", "pre-upgrade"}); }
-bool runs_after(std::string_view hook) { return has_event(hook, {"post-install", "post-upgrade"}); }
-
-class Waves {
+class Steps {
  public:
-  explicit Waves(Draft& draft) : draft_(draft) {}
+  explicit Steps(Draft& draft) : draft_(draft) {}
 
   void run() {
+    std::map<Place, std::vector<uint32_t>> places;
     for (uint32_t i = 0; i < draft_.object_count(); ++i) {
       note_hooks(i);
       if (draft_.contents->left_out[i]) continue;
-      if (std::optional<Step> step = step_of(i)) steps_[*step].push_back(i);
+      if (std::optional<Place> place = place_of(i)) places[*place].push_back(i);
     }
-    if (steps_.size() > 1) chain();
+    draft_.step_of.assign(draft_.object_count(), kNone);
+    if (places.size() < 2) return;
+    for (const auto& [place, objects] : places) {
+      for (uint32_t object : objects) draft_.step_of[object] = static_cast<uint32_t>(draft_.steps.size());
+      bool is_one = place.phase == Phase::main;
+      draft_.steps.push_back(
+          {.text = place.text(), .reason = fmt::format("{} {} first", place.text(), is_one ? "comes" : "come")});
+    }
   }
 
  private:
-  std::optional<Step> step_of(uint32_t object) {
+  std::optional<Place> place_of(uint32_t object) {
     const Json& annotations = draft_.annotations(object);
-    std::string_view hook = annotations[kHook].string_or("");
-    Step step;
-    if (runs_before(hook)) step.phase = Phase::before;
-    else if (runs_after(hook)) step.phase = Phase::after;
+    std::optional<Hook> hook = read_hook(annotations, draft_.options.was_there);
+    Place place;
+    if (hook && hook->before) place.phase = Phase::before;
+    else if (hook && hook->after) place.phase = Phase::after;
     const Json& wave = annotations[kWave];
-    if (wave.is_string()) step.number = number(object, kWave, wave.string_or(""));
-    else if (step.phase != Phase::main)
-      step.number = number(object, kHookWeight, annotations[kHookWeight].string_or(""));
+    if (wave.is_string()) place.number = number(object, kWave, wave.string_or(""));
+    else if (place.phase != Phase::main)
+      place.number = number(object, kHookWeight, annotations[kHookWeight].string_or(""));
     else if (is_free(draft_.family(object))) return std::nullopt;
-    return step;
+    return place;
   }
 
   static bool is_free(Family family) { return family == Family::name_space || family == Family::definition; }
@@ -91,8 +89,8 @@ class Waves {
     std::string_view argo_hook = annotations[kArgoHook].string_or("");
     std::string what;
     if (draft_.contents->left_out[object]) {
-      what = fmt::format("{} is left out: it is a hook of Helm for {}", draft_.key(object).text(),
-                         annotations[kHook].string_or(""));
+      what = fmt::format("{} is left out: it is a hook of Helm for {}{}", draft_.key(object).text(),
+                         annotations[kHookAnnotation].string_or(""), which_run(annotations));
     } else if (!argo_hook.empty()) {
       what = fmt::format("{} is applied with the others, though it is a hook of Argo CD for {}",
                          draft_.key(object).text(), argo_hook);
@@ -103,31 +101,92 @@ class Waves {
                                  object);
   }
 
-  void chain() {
-    uint32_t before = kNone;
-    std::string reason;
-    for (const auto& [step, objects] : steps_) {
-      for (uint32_t object : objects) draft_.need(object, before, Level::ready, true, reason);
-      if (step == steps_.rbegin()->first) break;
-      before = draft_.add_named(Node::Kind::wave, step.text());
-      for (uint32_t object : objects) draft_.need(before, object, Level::ready, true, "a part of it");
-      reason = fmt::format("{} {} first", step.text(), step.phase == Phase::main ? "comes" : "come");
-    }
+  // Said where the hook would run in another rollout of the bundle.
+  std::string_view which_run(const Json& annotations) const {
+    if (!draft_.options.was_there) return "";
+    std::optional<Hook> hook = read_hook(annotations, !*draft_.options.was_there);
+    if (!hook || hook->is_left_out()) return "";
+    return *draft_.options.was_there ? ", and the bundle was installed before" : ", and the bundle is installed anew";
   }
 
   Draft& draft_;
-  std::map<Step, std::vector<uint32_t>> steps_;
+};
+
+class Waves {
+ public:
+  explicit Waves(Draft& draft) : draft_(draft), needers_(draft.contents->nodes.size()) {
+    for (const Edge& edge : draft_.edges)
+      if (edge.hard) needers_.count(edge.to);
+    needers_.lay_out();
+    for (const Edge& edge : draft_.edges)
+      if (edge.hard) needers_.add(edge.to, edge.from);
+  }
+
+  void run() {
+    std::vector<uint32_t> behind = behind_guards();
+    std::vector<std::vector<uint32_t>> parts(draft_.steps.size());
+    for (uint32_t i = 0; i < draft_.object_count(); ++i)
+      if (draft_.step_of[i] != kNone) parts[std::max(draft_.step_of[i] + 1, behind[i]) - 1].push_back(i);
+    std::vector<uint32_t> nodes;
+    for (uint32_t step = 0; step + 1 < draft_.steps.size(); ++step) {
+      nodes.push_back(draft_.add_named(Node::Kind::wave, draft_.steps[step].text));
+      for (uint32_t object : parts[step]) draft_.need(nodes[step], object, Level::ready, true, "a part of it");
+    }
+    for (uint32_t i = 0; i < draft_.object_count(); ++i) {
+      uint32_t step = draft_.step_of[i];
+      if (step != kNone && step > 0) draft_.need(i, nodes[step - 1], Level::ready, true, draft_.steps[step - 1].reason);
+    }
+    // A step of which nothing is left does not end before those that came first.
+    for (uint32_t step = 1; step < nodes.size(); ++step)
+      if (parts[step].empty())
+        draft_.need(nodes[step], nodes[step - 1], Level::ready, true, draft_.steps[step - 1].reason);
+  }
+
+ private:
+  // Gives every node the largest number of those that it needs, however far. Few numbers: it comes to an end soon.
+  void spread(std::vector<uint32_t>& numbers) const {
+    std::vector<uint32_t> open;
+    for (uint32_t node = 0; node < numbers.size(); ++node)
+      if (numbers[node] != 0) open.push_back(node);
+    while (!open.empty()) {
+      uint32_t node = open.back();
+      open.pop_back();
+      for (uint32_t needer : needers_.from(node)) {
+        if (numbers[needer] >= numbers[node]) continue;
+        numbers[needer] = numbers[node];
+        open.push_back(needer);
+      }
+    }
+  }
+
+  // Of every node: the last step, counted from 1, that the guards in its way stand on; 0 where they stand on none.
+  std::vector<uint32_t> behind_guards() const {
+    std::vector<uint32_t> steps(draft_.contents->nodes.size());
+    for (uint32_t i = 0; i < draft_.object_count(); ++i)
+      if (draft_.step_of[i] != kNone) steps[i] = draft_.step_of[i] + 1;
+    spread(steps);
+    std::vector<uint32_t> behind(steps.size());
+    const std::vector<Guard>& guards = draft_.contents->guards;
+    for (uint32_t g = 0; g < guards.size(); ++g) {
+      uint32_t last = steps[draft_.guard_node(g)];
+      behind[draft_.guard_node(g)] = last;
+      // Its configuration is ready when it has its certificate.
+      if (guards[g].object) behind[*guards[g].object] = std::max(behind[*guards[g].object], last);
+    }
+    spread(behind);
+    return behind;
+  }
+
+  Draft& draft_;
+  Links needers_;  // of each node, by hard needs
 };
 
 }  // namespace
 
-bool is_hook_without_install(const Json& annotations) {
-  std::string_view hook = annotations[kHook].string_or("");
-  if (hook.empty() || runs_before(hook) || runs_after(hook)) return false;
-  return has_event(
-      hook, {"test", "test-success", "test-failure", "pre-delete", "post-delete", "pre-rollback", "post-rollback"});
-}
+void find_steps(Draft& draft) { Steps(draft).run(); }
 
-void add_waves(Draft& draft) { Waves(draft).run(); }
+void add_waves(Draft& draft) {
+  if (!draft.steps.empty()) Waves(draft).run();
+}
 
 }  // namespace fairlead::graph

@@ -3,15 +3,20 @@
 // A step is one node that needs every object of it to be ready, and that every object of the next step needs. Objects
 // that say nothing are in wave 0, as in Argo CD, apart from Namespaces and CRDs: those are free, as they are for Helm,
 // which makes them before its first hook.
+//
+// An object can have to wait for a guard that itself stands on an object of a later step: an Ingress for the webhook
+// whose certificate a post-install Job makes. Such an object counts as part of that later step: nothing of the steps
+// between waits for it.
 #pragma once
 
 #include "graph/draft.h"
 
 namespace fairlead::graph {
 
-// Hooks of Helm that run for tests, deletion or rollback only.
-bool is_hook_without_install(const Json& annotations);
+// Fills Draft::steps and Draft::step_of.
+void find_steps(Draft& draft);
 
+// The needs between steps. Every other hard need is there by then.
 void add_waves(Draft& draft);
 
 }  // namespace fairlead::graph

@@ -11,6 +11,7 @@ using kube::FaultKind;
 using kube::Outcome;
 
 constexpr std::string_view kClaimAnnotation = "fairlead.dev/claim";
+constexpr std::string_view kInstalledAnnotation = "fairlead.dev/installed";
 constexpr std::string_view kManagersAnnotation = "fairlead.dev/field-managers";
 constexpr std::string_view kTool = "fairlead";
 constexpr size_t kMaxName = 53;
@@ -162,6 +163,10 @@ Outcome<void> Inventory::take_in(std::optional<Json> parent) {
   return {};
 }
 
+bool Inventory::was_installed() const {
+  return stored_ && (*stored_)["metadata"]["annotations"].contains(kInstalledAnnotation);
+}
+
 Json Inventory::parent_with(const Coverage& coverage, const std::optional<Claim>& claim) const {
   // What people have added to the parent stays.
   Json parent = stored_.value_or(Json(Json::Object{{"apiVersion", "v1"}, {"kind", "ConfigMap"}}));
@@ -176,6 +181,7 @@ Json Inventory::parent_with(const Coverage& coverage, const std::optional<Claim>
   known.managers.erase(bundle().field_manager());
   if (!known.managers.empty())
     annotations.make(kManagersAnnotation) = Json(Json::Array(known.managers.begin(), known.managers.end())).dump();
+  if (installed_) annotations.make(kInstalledAnnotation) = "true";
   if (claim) annotations.make(kClaimAnnotation) = claim->dump();
   else annotations.if_object()->erase(kClaimAnnotation);
   if (Json::Object* members = metadata.if_object()) members->erase("managedFields");
@@ -351,6 +357,7 @@ Task<Outcome<void>> Inventory::settle(const std::vector<object::Key>& remaining)
     coverage.kinds.insert({key.group, key.kind});
     if (!key.ns.empty()) coverage.namespaces.insert(key.ns);
   }
+  installed_ = true;
   return give_back(std::move(coverage), true);
 }
 

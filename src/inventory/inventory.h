@@ -130,6 +130,8 @@ class Inventory {
   // Whether the bundle was ever rolled out (its parent is there), what it covers, and who is at work on it.
   bool exists() const { return stored_.has_value(); }
   const Coverage& coverage() const { return coverage_; }
+  // Whether a run of it has ever done all that it had to: settle() was called.
+  bool was_installed() const;
   std::optional<Claim> claimed_by() const;
   // Nobody else can be at work on it: there is no claim, or its holder is known to have ended, or it is of long ago.
   // One that was merely not renewed may be of a run that cannot renew it.
@@ -198,6 +200,8 @@ class Inventory {
   object::Key parent_;
   std::string id_;
 
+  // This run has done all that it had to.
+  bool installed_ = false;
   // The parent as it was last seen; nothing if it was not there.
   std::optional<Json> stored_;
   TimePoint read_at_{};

@@ -4,6 +4,7 @@
 #include "rollout/causes.h"
 #include "rollout/ending.h"
 #include "rollout/holding.h"
+#include "rollout/hooks.h"
 #include "rollout/prepare.h"
 #include "rollout/prune.h"
 #include "rollout/sending.h"
@@ -97,7 +98,7 @@ class Engine {
       auto found = prepared_.live.find(object.key());
       if (found == prepared_.live.end()) continue;
       run_.live.insert_or_assign(object.key(), found->second);
-      bool same = !is_terminating(*found->second) && !is_in_something_terminating(node) &&
+      bool same = !runs_anew(run_, node) && !is_terminating(*found->second) && !is_in_something_terminating(node) &&
                   inventory::former_managers(*found->second, run_.successor()).empty() &&
                   (*found->second)["apiVersion"].string_or("") == object.value()["apiVersion"].string_or("") &&
                   inventory::unchanged(as_sent(object, run_.part_of), *found->second, run_.field_manager, types);
@@ -261,6 +262,7 @@ class Engine {
   Task<Ending> finish(CancelSource* stop) {
     bool complete = !run_.stopping && !run_.out_of_time && run_.errors.empty();
     Pruned pruned;
+    if (!run_.stopping) co_await delete_ended_hooks(run_, complete);
     if (complete && run_.options.prune && prepared_.inventory) pruned = co_await prune_what_left(stop);
     co_await end_watching();
     claim_scope_.cancel();

@@ -122,7 +122,10 @@ Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery,
     return found == prepared.live.end() ? nullptr : found->second;
   };
   graph::Options place{.default_namespace = options.default_namespace};
-  if (prepared.inventory) place.inventory = prepared.inventory->parent().name;
+  if (prepared.inventory) {
+    place.inventory = prepared.inventory->parent().name;
+    place.was_there = prepared.inventory->was_installed();
+  }
   prepared.graph = graph::Graph::build(prepared.bundle, prepared.cluster, place);
   for (const graph::Problem& problem : prepared.graph->problems()) {
     if (problem.severity == graph::Severity::error) {

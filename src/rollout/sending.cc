@@ -7,6 +7,7 @@
 #include "rollout/contest.h"
 #include "rollout/deadline.h"
 #include "rollout/effect.h"
+#include "rollout/hooks.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -89,6 +90,8 @@ Sender::Next Sender::decide(uint32_t node, const Failure& failure) const {
   if (fault->kind == FaultKind::field_conflict) return Next::contest;
   if (fault->kind == FaultKind::immutable_field && run_.object(node).annotation(kOnImmutable) == "recreate")
     return Next::recreate;
+  if (fault->kind == FaultKind::immutable_field && !made_anew_.contains(node))
+    if (auto hook = hook_of(run_, node); hook && hook->delete_before) return Next::make_anew;
   if (!run_.options.dry_run && may_have_outdated_schema(node, *fault)) return Next::pause;
   switch (fault->disposition) {
     case Disposition::passing: return Next::pause;
@@ -246,6 +249,22 @@ Task<Result<bool>> Sender::recreate(uint32_t node) {
   co_return false;
 }
 
+Task<Result<bool>> Sender::make_anew(uint32_t node) {
+  made_anew_.insert(node);
+  auto former = co_await find_former(run_, node);
+  if (former && former->is_null()) co_return false;
+  if (former && run_.options.dry_run) {
+    unchecked(node, "it is a hook of Helm: the one of an earlier run would be deleted, and it would run again");
+    co_return true;
+  }
+  kube::Outcome<void> deleted;
+  if (former) deleted = co_await delete_former(run_, node, *std::move(former));
+  else deleted = std::unexpected(std::move(former).error());
+  if (!deleted && deleted.error().error().kind() == ErrorKind::cancelled) co_return fail(deleted.error().error());
+  if (!deleted) refuse(node, deleted.error(), std::nullopt);
+  co_return !deleted;
+}
+
 Task<Result<void>> Sender::await_gone(uint32_t node) {
   const object::Object& object = run_.object(node);
   for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
@@ -317,6 +336,10 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
     co_return Result<void>();
   }
   if (!run_.options.dry_run) CO_TRY(co_await await_reach(node, place, last));
+  if (runs_anew(run_, node)) {
+    CO_TRY_ASSIGN(bool is_settled, co_await make_anew(node));
+    if (is_settled) co_return Result<void>();
+  }
   while (true) {
     if (!holding_.is_recorded(node)) CO_TRY(co_await holding_.await_record(node, last));
     CO_TRY_ASSIGN(uint64_t connection, co_await guards_.connection_for(node));
@@ -368,6 +391,11 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
         }
         CO_TRY_ASSIGN(bool is_refused, co_await recreate(node));
         if (is_refused) co_return Result<void>();
+        break;
+      }
+      case Next::make_anew: {
+        CO_TRY_ASSIGN(bool is_settled, co_await make_anew(node));
+        if (is_settled) co_return Result<void>();
         break;
       }
       case Next::park:

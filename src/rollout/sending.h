@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <set>
 
 #include "rollout/evidence.h"
 #include "rollout/gates.h"
@@ -30,7 +31,7 @@ class Sender {
 
  private:
   // What to do about a refusal.
-  enum class Next { give_up, pause, park, contest, recreate };
+  enum class Next { give_up, pause, park, contest, recreate, make_anew };
   // What a successful apply leaves to do.
   enum class Then { accept, apply_again, await_gone };
 
@@ -63,6 +64,9 @@ class Sender {
   // A field that cannot be changed differs. True if the object was refused, since it could not be deleted; otherwise
   // the old one is gone, and it is to be sent again.
   Task<Result<bool>> recreate(uint32_t node);
+  // Of a hook of Helm: deletes the one of an earlier run, if there is one and it is ours. True if the object is settled
+  // by that: in a dry run, or since it was refused.
+  Task<Result<bool>> make_anew(uint32_t node);
   Task<Result<void>> await_gone(uint32_t node);
   void accept(uint32_t node, kube::Reply reply);
   void unchecked(uint32_t node, std::string text);
@@ -81,6 +85,7 @@ class Sender {
   // Objects that were read for a comparison; run_.live points to them.
   std::deque<Json> compared_;
   Signal freed_;
+  std::set<uint32_t> made_anew_;
 };
 
 // The object as it goes out: with the bundle's label, and without what injectors own.

@@ -1,0 +1,134 @@
+#include "rollout/hooks.h"
+
+#include <algorithm>
+
+#include "inventory/membership.h"
+
+namespace fairlead::rollout {
+namespace {
+
+using journal::What;
+using kube::FaultKind;
+
+constexpr Duration kFirstPause = std::chrono::milliseconds(100);
+constexpr Duration kLongestPause = std::chrono::seconds(5);
+// For a deletion at the end of a run.
+constexpr Duration kEnding = std::chrono::seconds(10);
+
+bool runs_to_its_end(const object::Object& object) {
+  return (object.group() == "batch" && object.kind() == "Job") || (object.group().empty() && object.kind() == "Pod");
+}
+
+bool is_ours(const Run& run, const Json& live) {
+  inventory::Identity identity{.label_value = run.part_of, .managers = {run.field_manager}};
+  if (!run.part_of.empty()) return inventory::membership(live, identity) == inventory::Membership::member;
+  const Json& metadata = live["metadata"];
+  bool is_owned = !metadata["ownerReferences"].items().empty() || !inventory::part_of(live).empty();
+  auto applied = [&](const Json& entry) {
+    return entry["manager"].string_or("") == run.field_manager && entry["operation"].string_or("") == "Apply";
+  };
+  return !is_owned && std::ranges::any_of(metadata["managedFields"].items(), applied);
+}
+
+// Asks again while the answer is one that passes by itself, until it is cancelled.
+template <class Ask>
+auto ask_until_final(Run& run, Ask ask) -> decltype(ask()) {
+  for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+    auto answer = co_await ask();
+    bool passes = !answer && (answer.error().fault() ? answer.error().fault()->disposition == kube::Disposition::passing
+                                                     : answer.error().error().kind() == ErrorKind::unavailable);
+    if (!passes || !co_await sleep_for(run.loop, pause)) co_return answer;
+  }
+}
+
+Task<kube::Outcome<kube::Reply>> get(Run& run, uint32_t node) {
+  const object::Object& object = run.object(node);
+  return ask_until_final(run,
+                         [&run, &object] { return run.client.get(*run.kinds.of(object), object.ns(), object.name()); });
+}
+
+// A request that is in flight ends, whatever is cancelled.
+Task<kube::Outcome<kube::Reply>> remove_once(Run& run, uint32_t node, const kube::DeleteOptions& options) {
+  const object::Object& object = run.object(node);
+  co_return co_await run.client.remove(*run.kinds.of(object), object.ns(), object.name(), options)
+      .governed_by(&run.requests);
+}
+
+Task<kube::Outcome<kube::Reply>> remove(Run& run, uint32_t node, std::string uid) {
+  kube::DeleteOptions options{.uid = std::move(uid), .propagation = "Background"};
+  co_return co_await ask_until_final(run, [&] { return remove_once(run, node, options); });
+}
+
+// The policy by which it is deleted now; empty if it stays.
+std::string_view ended_by(const Run& run, uint32_t node, bool complete) {
+  std::optional<graph::Hook> hook = hook_of(run, node);
+  const Record& record = run.records[node];
+  if (!hook || record.stored == Record::Stored::no) return {};
+  // Without a name, what was there before may be somebody else's.
+  if (run.part_of.empty() && record.stored != Record::Stored::created && !runs_anew(run, node)) return {};
+  bool runs = runs_to_its_end(run.object(node));
+  bool succeeded = run.plan.state(node) == Plan::State::ready && record.verdict.state == readiness::State::ready;
+  if (hook->delete_succeeded && succeeded && (runs || complete)) return "hook-succeeded";
+  bool failed = run.plan.state(node) == Plan::State::failed && runs;
+  return hook->delete_failed && failed ? "hook-failed" : std::string_view();
+}
+
+Task<void> delete_ended(Run& run, uint32_t node, std::string_view policy) {
+  CancelSource patience;
+  Loop::TimerId timer = run.loop.call_after(kEnding, [&] { patience.cancel(); });
+  auto removed = co_await remove(run, node, run.records[node].uid).governed_by(&patience);
+  if (!patience.cancelled()) run.loop.cancel_timer(timer);
+  if (removed || removed.error().is(FaultKind::not_found))
+    run.tell(What::note, node, "deleted", fmt::format("it is deleted, as its hook-delete-policy says: {}", policy));
+  else
+    run.tell(What::warning, node, "stays",
+             fmt::format("it should be deleted, as its hook-delete-policy says ({}), and is not: {}", policy,
+                         removed.error().error().message()));
+}
+
+}  // namespace
+
+std::optional<graph::Hook> hook_of(const Run& run, uint32_t node) {
+  if (run.graph.is_left_out(node)) return std::nullopt;
+  return graph::read_hook(run.object(node).annotations(), std::nullopt);
+}
+
+bool runs_anew(const Run& run, uint32_t node) {
+  std::optional<graph::Hook> hook = hook_of(run, node);
+  return hook && hook->delete_before && runs_to_its_end(run.object(node));
+}
+
+Task<kube::Outcome<Json>> find_former(Run& run, uint32_t node) {
+  auto there = co_await get(run, node);
+  if (there) co_return is_ours(run, there->value) ? std::move(there->value) : Json();
+  if (there.error().is(FaultKind::not_found)) co_return Json();
+  co_return std::unexpected(std::move(there).error());
+}
+
+Task<kube::Outcome<void>> delete_former(Run& run, uint32_t node, Json former) {
+  std::string uid(former["metadata"]["uid"].string_or(""));
+  run.tell(What::note, node, "recreate",
+           "it is a hook of Helm: the one of an earlier run is deleted, and it runs again");
+  auto removed = co_await remove(run, node, uid);
+  if (!removed && !removed.error().is(FaultKind::not_found)) co_return std::unexpected(std::move(removed).error());
+  for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+    auto there = co_await get(run, node);
+    if (!there && there.error().is(FaultKind::not_found)) co_return kube::Outcome<void>();
+    if (!there) co_return std::unexpected(std::move(there).error());
+    if (there->value["metadata"]["uid"].string_or("") != uid) co_return kube::Outcome<void>();
+    if (Result<void> slept = co_await sleep_for(run.loop, pause); !slept)
+      co_return std::unexpected(kube::Failure(slept.error()));
+  }
+}
+
+Task<void> delete_ended_hooks(Run& run, bool complete) {
+  if (run.options.dry_run) co_return;
+  for (bool running : {true, false})
+    for (uint32_t node = 0; node < run.records.size(); ++node) {
+      if (runs_to_its_end(run.object(node)) != running) continue;
+      std::string_view policy = ended_by(run, node, complete);
+      if (!policy.empty()) co_await delete_ended(run, node, policy);
+    }
+}
+
+}  // namespace fairlead::rollout
