@@ -123,6 +123,10 @@ Task<void> find_contents(Run& run, const Tracker& tracker, const Makers& makers,
   auto [kinds, incomplete] = namespaced_kinds(run.discovery.known());
   if (run.options.bundle) {
     kinds = all_namespaced_kinds(run.discovery.known());
+    // Events are nobody's loss, and a busy namespace has thousands of them.
+    std::erase_if(kinds, [](const object::Resource& kind) {
+      return kind.kind == "Event" && (kind.group.empty() || kind.group == "events.k8s.io");
+    });
     incomplete = false;
   }
   Contents contents{run, tracker, makers, by_namespace, incomplete};

@@ -161,6 +161,15 @@ TEST_F(MembersTest, WhatPeopleMadeInANamespaceGoesOnlyWhereTheySaySo) {
   EXPECT_TRUE(get("/api/v1/namespaces/shared").is_null());
 }
 
+TEST_F(MembersTest, EventsInANamespaceAreNotRead) {
+  have_shop();
+  have_shared();
+  flaky_.fails = [](const http::Request& request) { return request.target.find("/events") != std::string::npos; };
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap shared/a gone\nConfigMap team/a gone\nNamespace shared gone\n") << events();
+}
+
 TEST_F(MembersTest, ADefinitionWithInstancesOfOthersStays) {
   have_shop();
   put_as_shop(std::string(kWidgets).replace(std::string(kWidgets).find("metadata: {"), 11,
