@@ -55,6 +55,8 @@ struct Kind {
   // Its CRD, and where that is an object of the bundle, which.
   const Json* definition = nullptr;
   uint32_t definition_object = kNone;
+  // Objects of the bundle for which a controller defines it.
+  std::vector<uint32_t> makers;
 };
 
 class Kinds {
@@ -73,9 +75,11 @@ class Kinds {
   };
 
   Kind describe(std::string_view group, std::string_view version, std::string_view kind) const;
+  void use_makers(Kind& kind) const;
   void use_definition(Kind& kind, const Definition& definition) const;
   bool is_aggregated(std::string_view group, std::string_view version) const;
 
+  const manifest::Bundle& bundle_;
   const ClusterState& cluster_;
   std::unordered_map<std::string, Definition> definitions_;  // by "group/kind"
   std::unordered_map<std::string, bool> aggregated_;         // "group/version" of APIServices with a Service

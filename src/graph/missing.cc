@@ -60,9 +60,10 @@ class Missing {
         error = std::move(error)
                     .because(fmt::format("the cluster does not serve kind {} of {}, and no CRD of the bundle does",
                                          kind.kind.kind, kind.kind.api_version()))
-                    .next(fmt::format("add its CRD to the bundle; what the group has now: kubectl api-resources "
+                    .next(fmt::format("add its CRD to the bundle, or mark the object that makes it: "
+                                      "fairlead.dev/makes: {}.{}; what the group has now: kubectl api-resources "
                                       "--api-group={}",
-                                      kind.kind.group));
+                                      kind.kind.kind, kind.kind.group, kind.kind.group));
       }
       refuse(objects[0], std::move(error));
     }

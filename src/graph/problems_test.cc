@@ -48,7 +48,8 @@ TEST(Problems, KindsThatNobodyServes) {
             "error: Widget w and one other cannot be stored\n"
             "  because   the cluster does not serve kind Widget of example.com/v2, and no CRD of the bundle does\n"
             "  from      b.yaml:6\n"
-            "  next      add its CRD to the bundle; what the group has now: kubectl api-resources "
+            "  next      add its CRD to the bundle, or mark the object that makes it: fairlead.dev/makes: "
+            "Widget.example.com; what the group has now: kubectl api-resources "
             "--api-group=example.com\n");
   cluster.definitions.push_back(live(R"(
 apiVersion: apiextensions.k8s.io/v1

@@ -1,6 +1,7 @@
 #include "graph/references.h"
 
 #include "graph/label_index.h"
+#include "graph/makers.h"
 #include "graph/pods.h"
 
 namespace fairlead::graph {
@@ -30,6 +31,7 @@ class References {
       draft_.need(object, draft_.find({.group = "", .kind = "Namespace", .ns = {}, .name = ns}), Level::stored, true,
                   "its namespace");
     draft_.need(object, draft_.kind(object).definition_object, Level::ready, true, "its CRD");
+    for (uint32_t maker : draft_.kind(object).makers) draft_.soft(object, maker, kMakesItsKind);
   }
 
   void add_of_family(uint32_t object) {

@@ -55,7 +55,9 @@ Task<Outcome<std::optional<object::Resource>>> Discovery::find_at_source(std::st
       Discovered found;
       co_await read_group(group, version, found);
       asking_.erase(place);
-      if (found.problems().empty() && !known_.find(group, version, kind)) known_.merge(std::move(found));
+      // What it is not among is asked for again: nothing is learned from that answer.
+      bool is_there = found.problems().empty() && found.find(group, version, kind) != nullptr;
+      if (is_there && !known_.find(group, version, kind)) known_.merge(std::move(found));
       read_ended_.notify_all();
     } else {
       while (asking_.contains(place)) CO_TRY(co_await read_ended_.wait());

@@ -1,5 +1,8 @@
 #include "rollout/prepare.h"
 
+#include <algorithm>
+
+#include "graph/makers.h"
 #include "rollout/cluster_state.h"
 #include "rollout/patience.h"
 #include "rollout/run.h"
@@ -20,7 +23,8 @@ void add_home_namespace(const Options& options, const graph::ClusterState& clust
     bundle.objects.push_back(*std::move(object));
 }
 
-// Kinds that neither the cluster nor the bundle has. Those of an API that comes with the bundle are found later.
+// Kinds that neither the cluster nor the bundle has. Those of an API that comes with the bundle are found later, and so
+// are those that a controller defines.
 manifest::Errors find_unknown_kinds(const Prepared& prepared, const kube::Discovered& discovered) {
   manifest::Errors errors;
   auto comes = [&](const object::Object& object) {
@@ -29,7 +33,12 @@ manifest::Errors find_unknown_kinds(const Prepared& prepared, const kube::Discov
     for (const Json& service : prepared.cluster.api_services)
       if (service["spec"]["group"].string_or("") == object.group() && service["spec"]["service"].is_object())
         return true;
-    return false;
+    auto is_maker = [&](const Json& other) {
+      return graph::makes(other, object.group(), object.kind()) != graph::Makes::no;
+    };
+    for (const object::Object& other : prepared.bundle.objects)
+      if (is_maker(other.value())) return true;
+    return std::ranges::any_of(prepared.cluster.makers, is_maker);
   };
   for (const object::Object& object : prepared.bundle.objects)
     if (!prepared.kinds->of(object) && !comes(object))
@@ -37,6 +46,18 @@ manifest::Errors find_unknown_kinds(const Prepared& prepared, const kube::Discov
                            .because(discovered.missing(object.group(), object.version(), object.kind()))
                            .at(object.source().text()));
   return errors;
+}
+
+// What the cluster has that makes a controller define kinds. Worth its requests only where something is missing.
+Task<void> read_makers(kube::Client& client, const kube::Discovered& discovered, graph::ClusterState& cluster) {
+  for (const graph::MakerKind& one : graph::maker_kinds()) {
+    const object::Resource* resource = discovered.find(one.group, one.kind);
+    if (!resource) continue;
+    // Whoever may not read them is told what is missing.
+    auto list = co_await client.list(*resource, {});
+    if (list)
+      for (Json& item : list->items) cluster.makers.push_back(std::move(item));
+  }
 }
 
 Task<manifest::Errors> open_inventory(kube::Client& client, kube::Discovery& discovery, const Options& options,
@@ -106,7 +127,12 @@ Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery,
   if (options.create_namespace) add_home_namespace(options, prepared.cluster, prepared.bundle);
   prepared.kinds = std::make_unique<Kinds>(**known, prepared.bundle);
   manifest::Errors errors = place(prepared.bundle, *prepared.kinds, options);
-  for (Error& error : find_unknown_kinds(prepared, **known)) errors.push_back(std::move(error));
+  manifest::Errors unknown = find_unknown_kinds(prepared, **known);
+  if (!unknown.empty()) {
+    co_await read_makers(client, **known, prepared.cluster);
+    unknown = find_unknown_kinds(prepared, **known);
+  }
+  for (Error& error : unknown) errors.push_back(std::move(error));
   if (!errors.empty()) co_return errors;
   if (!options.name.empty()) {
     errors = co_await read_members(client, discovery, options, journal, prepared);

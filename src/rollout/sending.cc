@@ -8,6 +8,7 @@
 #include "rollout/deadline.h"
 #include "rollout/effect.h"
 #include "rollout/hooks.h"
+#include "rollout/made_kinds.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -275,8 +276,9 @@ Task<Result<void>> Sender::await_gone(uint32_t node) {
   }
 }
 
-// The kinds of an API that comes with the bundle are known only once its server answers.
-Task<Result<void>> Sender::learn_kind(uint32_t node) {
+// The kinds of an API that comes with the bundle are known only once its server answers, and those that a controller
+// defines once it has done so.
+Task<Result<void>> Sender::learn_kind(uint32_t node, std::optional<Failure>& last) {
   const object::Object& object = run_.object(node);
   Duration pause = kFirstPause;
   while (!run_.kinds.of(object)) {
@@ -285,9 +287,15 @@ Task<Result<void>> Sender::learn_kind(uint32_t node) {
       run_.kinds.learn(**found);
       break;
     }
+    Fault fault = kind_fault(run_, node);
+    if (!last) run_.tell(What::parked, node, std::string(kube::name_of(fault.kind)), fault.explanation);
+    run_.records[node].fault = fault;
+    run_.records[node].waited_for = fault.subject;
+    last = Failure(std::move(fault));
     CO_TRY(co_await sleep_for(run_.loop, pause));
     pause = std::min(pause * 2, kLongestPause);
   }
+  last.reset();
   co_return Result<void>();
 }
 
@@ -330,7 +338,7 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
     unchecked(node, "it cannot be checked before the API that serves its kind is there");
     co_return Result<void>();
   }
-  CO_TRY(co_await learn_kind(node));
+  CO_TRY(co_await learn_kind(node, last));
   if (std::optional<Error> misplaced = run_.place(node)) {
     refuse(node, Failure(*std::move(misplaced)), std::nullopt);
     co_return Result<void>();

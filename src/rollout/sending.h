@@ -57,7 +57,8 @@ class Sender {
   // Before the first try: until it makes sense. `last` tells meanwhile what it waits for.
   Task<Result<void>> await_reach(uint32_t node, Gate::Place& place, std::optional<kube::Failure>& last);
   Task<Result<void>> park(uint32_t node, const kube::Fault& fault, Gate::Place& place);
-  Task<Result<void>> learn_kind(uint32_t node);
+  // `last` tells meanwhile what it waits for.
+  Task<Result<void>> learn_kind(uint32_t node, std::optional<kube::Failure>& last);
   // Other field managers own fields of the object. True if it was refused for that; otherwise it is to be sent again,
   // by force or not.
   Task<Result<bool>> contest(uint32_t node, const kube::Failure& failure, bool& force);
