@@ -4,6 +4,7 @@
 
 #include "graph/makers.h"
 #include "rollout/cluster_state.h"
+#include "rollout/nulls.h"
 #include "rollout/patience.h"
 #include "rollout/run.h"
 
@@ -124,6 +125,7 @@ Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery,
   prepared.cluster = *std::move(cluster);
   for (std::string& text : notes) journal.add({.what = What::note, .text = std::move(text)});
 
+  drop_nulls(prepared.bundle, prepared.cluster.definitions);
   if (options.create_namespace) add_home_namespace(options, prepared.cluster, prepared.bundle);
   prepared.kinds = std::make_unique<Kinds>(**known, prepared.bundle);
   manifest::Errors errors = place(prepared.bundle, *prepared.kinds, options);

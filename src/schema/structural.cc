@@ -75,24 +75,24 @@ class Pruner {
   std::string path_;
 };
 
-void drop_nulls(Json& value, const Json* schema) {
+bool unwanted_null(const Json& value, const Json* schema) {
+  return value.is_null() && schema && !flag(schema, "nullable");
+}
+
+// `even_defaulted`: those that a default would replace as well.
+void drop_nulls(Json& value, const Json* schema, bool even_defaulted) {
   if (Json::Array* list = value.if_array())
-    for (Json& item : *list) drop_nulls(item, schema_of_items(schema));
+    for (Json& item : *list) drop_nulls(item, schema_of_items(schema), even_defaulted);
   Json::Object* object = value.if_object();
   if (!object) return;
   Json::Object kept;
   for (Json::Member& member : *object) {
     const Json* below = schema_of_member(schema, member.key);
-    bool unwanted = member.value.is_null() && below && !flag(below, "nullable") && !below->contains("default");
-    if (unwanted) continue;
-    drop_nulls(member.value, below);
+    if (unwanted_null(member.value, below) && (even_defaulted || !below->contains("default"))) continue;
+    drop_nulls(member.value, below, even_defaulted);
     kept.append(member.key, std::move(member.value));
   }
   *object = std::move(kept);
-}
-
-bool unwanted_null(const Json& value, const Json* schema) {
-  return value.is_null() && schema && !flag(schema, "nullable");
 }
 
 void fill(Json& value, const Json* schema) {
@@ -159,12 +159,17 @@ Pruned prune(const Json& schema, const Json& object) {
   if (schema.is_null()) return out;
   Pruner pruner;
   pruner.visit(out.object, &schema, true);
-  drop_nulls(out.object, &schema);
+  drop_nulls(out.object, &schema, false);
   std::sort(pruner.unknown.begin(), pruner.unknown.end());
   prune_metadata(out.object, &schema, true, "", out.unknown);
   std::sort(out.unknown.begin(), out.unknown.end());
   out.unknown.insert(out.unknown.end(), pruner.unknown.begin(), pruner.unknown.end());
   return out;
+}
+
+Json without_unwanted_nulls(const Json& schema, Json object) {
+  drop_nulls(object, &schema, true);
+  return object;
 }
 
 Json with_structural_defaults(const Json& schema, const Json& object) {

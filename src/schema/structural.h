@@ -19,6 +19,10 @@ struct Pruned {
 // and has no default.
 Pruned prune(const Json& schema, const Json& object);
 
+// Without the nulls that the schema does not allow, whether it has a default for them or not. Nulls in fields that it
+// does not describe stay.
+Json without_unwanted_nulls(const Json& schema, Json object);
+
 // Fills in the defaults of the schema, at every level that is there.
 Json with_structural_defaults(const Json& schema, const Json& object);
 
