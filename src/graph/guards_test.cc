@@ -367,6 +367,55 @@ items:
   EXPECT_THAT(guards_of(graph, "Secret team/s"), ElementsAre("p maybe"));
 }
 
+TEST(Guards, ParametersBySelectorAndPerNamespace) {
+  constexpr std::string_view kPolicy = R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  paramKind: {apiVersion: v1, kind: ConfigMap}
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: ["*"], resources: [services]}]}
+  validations: [{expression: "true"}]
+)";
+  constexpr std::string_view kParameters = R"(---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: one, namespace: a, labels: {limits: "yes"}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: one, namespace: b}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: web, namespace: a}}
+)";
+  auto binding = [](std::string_view ref) {
+    return fmt::format(R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {{name: b}}
+spec: {{policyName: p, validationActions: [Deny], paramRef: {{parameterNotFoundAction: Deny, {}}}}}
+)",
+                       ref);
+  };
+  auto parameters = [](const Graph& graph) {
+    EXPECT_EQ(graph.guards().size(), 1u);
+    std::string names;
+    for (uint32_t node : graph.guards().at(0).stands_on)
+      if (graph.key(node).kind == "ConfigMap") names += graph.key(node).text() + "\n";
+    return names;
+  };
+  auto check = [&](std::string_view ref, std::string_view expected) {
+    std::string both = fmt::format("{}---{}", kPolicy, binding(ref));
+    EXPECT_EQ(parameters(graph_of(both + std::string(kParameters))), expected) << ref;
+    // The same where only the parameters come with the bundle.
+    ClusterState cluster;
+    cluster.policies.push_back(live(kPolicy));
+    cluster.bindings.push_back(live(binding(ref)));
+    EXPECT_EQ(parameters(graph_of(kParameters.substr(3), cluster)), expected) << ref;
+  };
+  check("selector: {matchLabels: {limits: \"yes\"}}", "ConfigMap a/one\n");
+  check("selector: {matchLabels: {limits: \"yes\"}}, namespace: b", "");
+  check("selector: {}", "ConfigMap a/one\nConfigMap b/one\n");
+  check("name: one", "ConfigMap a/one\nConfigMap b/one\n");
+  check("name: one, namespace: b", "ConfigMap b/one\n");
+}
+
 TEST(Guards, ConversionAndApiService) {
   Graph graph = graph_of(R"(
 apiVersion: v1

@@ -1,6 +1,7 @@
 #include "graph/label_index.h"
 
 #include "graph/pods.h"
+#include "object/selector.h"
 
 namespace fairlead::graph {
 
@@ -36,14 +37,21 @@ std::vector<uint32_t> LabelIndex::find(std::string_view ns, const Json& labels) 
   return matches;
 }
 
-uint32_t find_parameter(const Draft& draft, const Json& param_kind, const Json& param_ref) {
+std::vector<uint32_t> find_parameters(const Draft& draft, const Json& param_kind, const Json& param_ref) {
+  std::vector<uint32_t> found;
   std::string_view name = param_ref["name"].string_or("");
+  std::string_view ns = param_ref["namespace"].string_or("");
+  std::string_view kind = param_kind["kind"].string_or("");
   Result<object::ApiVersion> version = object::ApiVersion::parse(param_kind["apiVersion"].string_or(""));
-  if (!version || name.empty()) return kNone;
-  return draft.find({.group = version->group,
-                     .kind = param_kind["kind"].string_or(""),
-                     .ns = param_ref["namespace"].string_or(""),
-                     .name = name});
+  Result<object::Selector> selector = object::Selector::from_json(param_ref["selector"]);
+  if (!version || !selector || kind.empty()) return found;
+  for (uint32_t i = 0; i < draft.object_count(); ++i) {
+    const object::Key& key = draft.key(i);
+    bool is_kind = key.kind == kind && key.group == version->group && !draft.contents->left_out[i];
+    if (!is_kind || (!ns.empty() && key.ns != ns)) continue;
+    if (name.empty() ? selector->matches(draft.value(i)["metadata"]["labels"]) : key.name == name) found.push_back(i);
+  }
+  return found;
 }
 
 }  // namespace fairlead::graph

@@ -25,7 +25,8 @@ class LabelIndex {
   std::unordered_map<KeyView, std::vector<uint32_t>, KeyView::Hash> workloads_;
 };
 
-// The one object of the bundle that a policy's binding names as its parameters, or kNone.
-uint32_t find_parameter(const Draft& draft, const Json& param_kind, const Json& param_ref);
+// The objects of the bundle that a policy's binding takes its parameters from: the one that it names, those that it
+// selects by labels, or, where it gives no namespace, those of that name in any namespace.
+std::vector<uint32_t> find_parameters(const Draft& draft, const Json& param_kind, const Json& param_ref);
 
 }  // namespace fairlead::graph

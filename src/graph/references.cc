@@ -207,8 +207,8 @@ class References {
     uint32_t policy = find(draft_.key(object).group, kind, {}, name);
     draft_.soft(object, policy, "its policy");
     if (policy == kNone) return;
-    draft_.soft(object, find_parameter(draft_, draft_.value(policy)["spec"]["paramKind"], spec["paramRef"]),
-                "its parameters");
+    for (uint32_t parameter : find_parameters(draft_, draft_.value(policy)["spec"]["paramKind"], spec["paramRef"]))
+      draft_.soft(object, parameter, "its parameters");
   }
 
   void add_api_service(uint32_t object, const Json& spec) {

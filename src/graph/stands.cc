@@ -66,10 +66,28 @@ class Stands {
                                    .ns = {},
                                    .name = guard.name});
     stand(guard, node, policy, Level::stored, "its policy");
-    if (policy == kNone || !guard.object) return;
-    uint32_t parameter = find_parameter(draft_, draft_.value(policy)["spec"]["paramKind"],
-                                        draft_.value(*guard.object)["spec"]["paramRef"]);
-    stand(guard, node, parameter, Level::stored, "its parameters");
+    const Json* form = policy == kNone ? find_live(draft_.cluster.policies, guard, guard.name) : &draft_.value(policy);
+    const Json* binding = guard.object ? &draft_.value(*guard.object)
+                                       : find_live(draft_.cluster.bindings, guard, guard.configuration.name);
+    if (form == nullptr || binding == nullptr) return;
+    const Json& kind = (*form)["spec"]["paramKind"];
+    for (uint32_t parameter : find_parameters(draft_, kind, (*binding)["spec"]["paramRef"]))
+      stand(guard, node, parameter, Level::stored, "its parameters");
+    if (Result<object::ApiVersion> version = object::ApiVersion::parse(kind["apiVersion"].string_or("")))
+      stand(guard, node,
+            draft_.kinds[draft_.kinds.number_of(version->group, version->version, kind["kind"].string_or(""))]
+                .definition_object,
+            Level::ready, "the CRD of its parameters");
+  }
+
+  // A policy or binding that only the cluster has, of the same sort as the guard.
+  static const Json* find_live(const std::vector<Json>& list, const Guard& guard, std::string_view name) {
+    bool mutating = guard.kind == Guard::Kind::mutating_policy;
+    for (const Json& one : list)
+      if (one["metadata"]["name"].string_or("") == name &&
+          one["kind"].string_or("").starts_with("Mutating") == mutating)
+        return &one;
+    return nullptr;
   }
 
   const Answering& behind(const admission::ServiceReference& reference) {

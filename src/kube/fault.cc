@@ -264,14 +264,31 @@ bool is_terminating_definition(const Reading& reading) {
          reading.message.ends_with(" not allowed while CustomResourceDefinition is terminating");
 }
 
-// 'ValidatingAdmissionPolicy 'NAME' with binding 'B' denied request: …': its reason, and so its code, is its author's.
+// "ValidatingAdmissionPolicy 'NAME' with binding 'B' denied request: …", "policy 'NAME' with binding …" of a mutating
+// one, and "policy "NAME" denied request: …" where that has no binding.
+std::string_view policy_in(std::string_view text) {
+  if (!text.contains(" denied request: ")) return {};
+  for (auto [prefix, end] : {std::pair("ValidatingAdmissionPolicy '", "'"), {"policy '", "'"}, {"policy \"", "\""}})
+    if (std::string_view name = named_after(text, prefix, end); !name.empty()) return name;
+  return {};
+}
+
+// The reason of a denial, and so its code, is the author's.
 bool find_policy(const Reading& reading, Fault& fault) {
   std::string_view first_cause = reading.causes.empty() ? std::string_view() : reading.causes[0].message;
   for (std::string_view text : {first_cause, why_forbidden(reading)}) {
-    std::string_view name = named_after(text, "ValidatingAdmissionPolicy '", "'");
+    std::string_view name = policy_in(text);
     if (name.empty()) continue;
     set(fault, FaultKind::policy_denied, Disposition::permanent);
     fault.subject = name;
+    bool lacks_parameters =
+        text.contains("denied request: failed to configure policy: failed to find resource referenced by paramKind") ||
+        (text.contains("denied request: failed to configure binding: ") &&
+         (text.contains("no params found for policy binding") || text.contains("not yet synced to use for admission")));
+    if (lacks_parameters) {
+      fault.kind = FaultKind::policy_unconfigured;
+      park(fault, Awaited::parameters, "", name, true);
+    }
     return true;
   }
   return false;

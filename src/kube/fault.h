@@ -40,7 +40,8 @@ enum class FaultKind {
   webhook_denied,          // a real denial, and the proof that the webhook works
   webhook_no_dry_run,      // has side effects: cannot be probed by dry run
   match_condition_failed,  // a matchCondition of some webhook ended in an error
-  policy_denied,           // a ValidatingAdmissionPolicy
+  policy_denied,           // a ValidatingAdmissionPolicy or MutatingAdmissionPolicy
+  policy_unconfigured,     // a policy whose parameters, or their kind, the server does not find
   pod_security,            // Pod Security admission
 
   conversion_failed,      // the conversion webhook said no, or failed in words that are not known here
@@ -110,6 +111,7 @@ enum class Awaited {
   service_account,
   quota,  // room in that ResourceQuota
   disruption_budget,
+  parameters,  // those of that policy
 };
 std::string_view name_of(Awaited awaited);
 

@@ -26,6 +26,7 @@ std::string_view name_of(FaultKind kind) {
     FAIRLEAD_NAME(webhook_no_dry_run);
     FAIRLEAD_NAME(match_condition_failed);
     FAIRLEAD_NAME(policy_denied);
+    FAIRLEAD_NAME(policy_unconfigured);
     FAIRLEAD_NAME(pod_security);
     FAIRLEAD_NAME(conversion_failed);
     FAIRLEAD_NAME(conversion_bad_result);
@@ -96,6 +97,7 @@ std::string_view name_of(Awaited awaited) {
     FAIRLEAD_NAME(service_account);
     FAIRLEAD_NAME(quota);
     FAIRLEAD_NAME(disruption_budget);
+    FAIRLEAD_NAME(parameters);
   }
   return "unknown";
 }

@@ -252,7 +252,11 @@ void explain_request(Fault& fault, std::string_view method, const RequestPath& p
       return say(tail, fmt::format("kubectl auth can-i {} {}{}{}", verb_of(method, path), path.resource,
                                    path.group.empty() ? "" : fmt::format(".{}", path.group), in_namespace(path)));
     case FaultKind::policy_denied:
-      return say(tail, fmt::format("kubectl get validatingadmissionpolicy {} -o yaml", fault.subject));
+    case FaultKind::policy_unconfigured: {
+      bool validating = fault.message.contains("ValidatingAdmissionPolicy '");
+      return say(tail, fmt::format("kubectl get {}admissionpolicy {} -o yaml", validating ? "validating" : "mutating",
+                                   fault.subject));
+    }
     case FaultKind::pod_security:
       return say(tail,
                  path.ns.empty() ? std::string() : fmt::format("kubectl get namespace {} --show-labels", path.ns));
@@ -300,6 +304,7 @@ Error as_error(const Fault& fault) {
     case FaultKind::refused:
     case FaultKind::webhook_denied:
     case FaultKind::policy_denied:
+    case FaultKind::policy_unconfigured:
     case FaultKind::pod_security: kind = ErrorKind::denied; break;
     case FaultKind::not_found:
     case FaultKind::not_served:

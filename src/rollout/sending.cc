@@ -58,6 +58,7 @@ bool Sender::is_expected(uint32_t node, const Fault& fault) const {
       object::Key key = run_.definition_of(node);
       return comes(key) || run_.live.contains(key);
     }
+    case Awaited::parameters: return brings_parameters(fault.wait.name);
     case Awaited::service_account:
       return comes({.group = "", .kind = "ServiceAccount", .ns = fault.wait.ns, .name = fault.wait.name}) ||
              fault.wait.name == "default";
@@ -79,6 +80,22 @@ Sender::Then Sender::decide(const Json& answer) const {
   // It took the change, and is on its way out all the same: what leans on it has to wait for the next one.
   if (is_terminating(answer)) return Then::await_gone;
   return inventory::former_managers(answer, run_.successor()).empty() ? Then::accept : Then::apply_again;
+}
+
+// They come or change with this run. What was there before would be found if it were what the policy looks for.
+bool Sender::brings_parameters(std::string_view policy) const {
+  for (const graph::Guard& guard : run_.graph.guards()) {
+    bool is_policy =
+        guard.kind == graph::Guard::Kind::validating_policy || guard.kind == graph::Guard::Kind::mutating_policy;
+    if (!is_policy || guard.name != policy) continue;
+    for (uint32_t node : guard.stands_on) {
+      Plan::State state = run_.plan.state(node);
+      bool comes = state != Plan::State::failed && state != Plan::State::held;
+      bool is_parameter = !run_.object(node).kind().ends_with("AdmissionPolicy");
+      if (is_parameter && comes && run_.records[node].stored != Record::Stored::unchanged) return true;
+    }
+  }
+  return false;
 }
 
 Sender::Next Sender::decide(uint32_t node, const Failure& failure) const {

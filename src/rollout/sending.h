@@ -54,6 +54,7 @@ class Sender {
   Next decide(uint32_t node, const kube::Failure& failure) const;
   // Whether what it waits for comes with the bundle, where it does not come by itself.
   bool is_expected(uint32_t node, const kube::Fault& fault) const;
+  bool brings_parameters(std::string_view policy) const;
   // Before the first try: until it makes sense. `last` tells meanwhile what it waits for.
   Task<Result<void>> await_reach(uint32_t node, Gate::Place& place, std::optional<kube::Failure>& last);
   Task<Result<void>> park(uint32_t node, const kube::Fault& fault, Gate::Place& place);

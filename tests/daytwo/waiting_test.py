@@ -239,5 +239,64 @@ class Waiting(unittest.TestCase):
             "  from      stdin:1\n"
             "  next      encode the values with base64; a Secret also takes plain ones, under stringData\n"))
 
+    def policy(self, name, parameter_kind, where, forbidden):
+        """A policy for Services of the home, and its binding. Its parameters say which name is forbidden."""
+        place = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": self.home}}, "resourceRules": [
+            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["services"]}]}
+        group = "admissionregistration.k8s.io/v1"
+        for kind in ("validatingadmissionpolicybinding", "validatingadmissionpolicy"):
+            self.addCleanup(run, KUBECTL, "delete", kind, name, "--ignore-not-found")
+        return [
+            named(group, "ValidatingAdmissionPolicyBinding", name, spec={
+                "policyName": name, "validationActions": ["Deny"], "paramRef": {**where, "parameterNotFoundAction": "Deny"}}),
+            named(group, "ValidatingAdmissionPolicy", name, spec={
+                "failurePolicy": "Fail", "paramKind": parameter_kind, "matchConstraints": place,
+                "validations": [{"expression": f"object.metadata.name != {forbidden}"}]})]
+
+    def service(self, name):
+        return named("v1", "Service", name, self.home, spec={"ports": [{"port": 80}]})
+
+    def test_parameters_of_policies(self):
+        maps = {"apiVersion": "v1", "kind": "ConfigMap"}
+        ways = {"selector": {"selector": {"matchLabels": {"limits": "yes"}}, "namespace": self.home}, "each": {"name": "limits"}}
+        limits = named("v1", "ConfigMap", "limits", self.home, metadata={"labels": {"limits": "yes"}},
+                       data={"forbidden": "bad"})
+        for name, where in ways.items():
+            with self.subTest(name):
+                policy = self.policy(f"{self.home}-{name}", maps, where, "params.data.forbidden")
+                self.must(self.apply(self.service(f"good-{name}"), *policy, limits))
+                refused = self.apply(self.service("bad"))
+                self.assertEqual(refused.returncode, 1, refused.stdout + refused.stderr)
+                # The policy is there already, and only its parameters come.
+                kubectl("-n", self.home, "delete", "configmap", "limits")
+                self.must(self.apply(self.service(f"better-{name}"), limits))
+                kubectl("-n", self.home, "delete", "configmap", "limits")
+                kubectl("delete", "validatingadmissionpolicybinding", f"{self.home}-{name}")
+
+    def test_parameters_of_a_kind_that_comes_with_the_bundle(self):
+        group = f"p{os.getpid()}.acme.dev"
+        schema = {"type": "object", "properties": {"forbidden": {"type": "string"}}}
+        definition = named("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"limits.{group}", spec={
+            "group": group, "scope": "Namespaced", "names": {"kind": "Limit", "plural": "limits", "singular": "limit"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]})
+        self.addCleanup(run, KUBECTL, "delete", "crd", f"limits.{group}", "--wait=false")
+        policy = self.policy(self.home, {"apiVersion": f"{group}/v1", "kind": "Limit"},
+                             {"name": "limits", "namespace": self.home}, "params.forbidden")
+        limits = named(f"{group}/v1", "Limit", "limits", self.home, forbidden="bad")
+        self.must(self.apply(self.service("good"), *policy, limits, definition))
+        refused = self.apply(self.service("bad"))
+        self.assertEqual(refused.returncode, 1, refused.stdout + refused.stderr)
+
+    def test_policy_without_parameters(self):
+        """Nobody brings them: that is told at once."""
+        kubectl("apply", "-f", "-", stdin=documents(*self.policy(
+            self.home, {"apiVersion": "v1", "kind": "ConfigMap"}, {"name": "none"}, "params.data.forbidden")))
+        guarded = self.service("svc")
+        while run(KUBECTL, "create", "--dry-run=server", "-f", "-", stdin=documents(guarded)).returncode == 0:
+            pass  # the API server does not use the policy yet
+        refused = self.apply(guarded, more=["--timeout", "60s"])
+        self.assertEqual(refused.returncode, 1, refused.stdout + refused.stderr)
+        self.assertIn("no params found for policy binding", refused.stderr)
+
 
 unittest.main()
