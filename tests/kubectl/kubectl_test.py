@@ -142,8 +142,10 @@ class SandboxAlone(unittest.TestCase):
         self.expect("wait --for=condition=Ready pod/shell --timeout=60s", "[0]\npod/shell condition met")
         self.expect("logs shell",
                     "[1]\nError from server (NotImplemented): the sandbox does not do this: GET pods/log")
-        self.expect("create token default", "[1]\nerror: failed to create token: the sandbox does not do this: "
-                                            "POST serviceaccounts/token")
+
+    def test_a_token_of_a_service_account(self):
+        self.assertRegex(self.sandbox.kubectl("create token default"), r"^\[0\]\n[\w-]+\.[\w-]+\.[\w-]+\s*$")
+        self.expect("create token nobody", '[1]\nerror: failed to create token: serviceaccounts "nobody" not found')
 
 
 if __name__ == "__main__":
