@@ -20,6 +20,24 @@ struct Group {
   std::set<uint32_t> guards;
 };
 
+// The guard itself does not work: that has nothing to do with the object that was sent.
+bool is_guard_down(const kube::Fault& fault) {
+  switch (fault.kind) {
+    case kube::FaultKind::webhook_untrusted:
+    case kube::FaultKind::webhook_wrong_certificate:
+    case kube::FaultKind::webhook_not_https:
+    case kube::FaultKind::webhook_path_missing:
+    case kube::FaultKind::webhook_unreachable:
+    case kube::FaultKind::webhook_service_missing:
+    case kube::FaultKind::webhook_port_missing:
+    case kube::FaultKind::webhook_no_endpoints:
+    case kube::FaultKind::webhook_refused:
+    case kube::FaultKind::webhook_timeout:
+    case kube::FaultKind::webhook_hung_up: return true;
+    default: return false;
+  }
+}
+
 bool is_object(const Run& run, uint32_t node) { return node < run.records.size(); }
 
 std::string key_of_node(uint32_t node) { return fmt::format("node {}", node); }
@@ -50,7 +68,7 @@ std::optional<uint32_t> guard_at(const Run& run, uint32_t node) {
     return run.graph.nodes()[node].kind == graph::Node::Kind::guard ? std::optional(run.graph.nodes()[node].index)
                                                                     : std::nullopt;
   const Record& record = run.records[node];
-  bool waits = record.stored == Record::Stored::no && record.fault && record.fault->webhook && is_blocked(run, node);
+  bool waits = record.fault && record.fault->webhook && is_guard_down(*record.fault) && is_blocked(run, node);
   return waits ? find_guard(run, *record.fault->webhook) : std::nullopt;
 }
 
@@ -58,6 +76,8 @@ std::string key_of(const Run& run, uint32_t node, const Error& error) {
   if (std::optional<uint32_t> guard = guard_at(run, node)) return key_of_guard(run, *guard);
   if (!is_object(run, node) || !is_blocked(run, node)) return key_of_node(node);
   const Record& record = run.records[node];
+  // What a webhook answers may be about the object.
+  if (record.fault && record.fault->webhook) return record.fault->explanation;
   if (record.fault && record.fault->wait.what != kube::Awaited::nothing) return gate_for(*record.fault);
   return error.cause() ? error.cause()->message() : key_of_node(node);
 }
@@ -171,7 +191,8 @@ bool is_blocked(const Run& run, uint32_t node) {
     case kube::FaultKind::webhook_denied:
     case kube::FaultKind::webhook_no_dry_run:
     case kube::FaultKind::object_terminating: return false;
-    default: return record.fault->webhook || record.fault->wait.what != kube::Awaited::nothing || record.timed_out;
+    default:
+      return is_guard_down(*record.fault) || record.fault->wait.what != kube::Awaited::nothing || record.timed_out;
   }
 }
 

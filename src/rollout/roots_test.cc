@@ -140,6 +140,23 @@ binaryData: {"x y": ""}
   EXPECT_EQ(count_of(ending, ObjectEnding::State::refused), 2u);
 }
 
+// A webhook that answers with errors of its own may mean the object.
+TEST_F(RolloutTest, DifferentAnswersOfOneWebhookAreToldApart) {
+  sandbox_.webhooks().serve("operator/webhook", [](http::Request request) -> Task<Result<http::Response>> {
+    Result<Json> review = Json::parse(request.body);
+    std::string name((*review)["request"]["name"].string_or(""));
+    http::Response reply{.status = 500, .body = "no room for " + (name == "w0" ? name : "the others")};
+    reply.headers.set("Content-Type", "text/plain");
+    co_return reply;
+  });
+  std::string yaml = dead_operator("Fail");
+  constexpr std::string_view kFail = "sandbox.fairlead.dev/fail: image-pull";
+  yaml.replace(yaml.find(kFail), kFail.size(), "");
+  Ending ending = apply(yaml, {.timeout = seconds(60)});
+  ASSERT_EQ(ending.causes.size(), 2u) << reports(ending);
+  EXPECT_THAT(reports(ending), testing::AllOf(HasSubstr("no room for w0"), HasSubstr("no room for the others")));
+}
+
 TEST_F(RolloutTest, EveryObjectIsCountedThoughNothingCouldBeSent) {
   Ending ending = apply("apiVersion: example.com/v1\nkind: Unknown\nmetadata: {name: a}\n");
   EXPECT_EQ(ending.how, Ending::How::failed);
