@@ -64,13 +64,14 @@ Verdict by_usual_conditions(const Json& object, const Options& options) {
     if (has_status(found, "False") || has_status(found, "Unknown")) return in_progress(condition_text(found));
     return ready(condition_text(found));
   }
+  // Its controller is at work, and has not said yet what comes of it: cert-manager's Certificates are Issuing before
+  // they are not Ready.
   for (std::string_view type : {"Progressing", "Issuing", "Pending"})
     if (const Json& found = condition(object, type); has_status(found, "True"))
       return in_progress(condition_text(found));
   if (options.status_expected && object["status"].members().empty())
     return in_progress("no controller has written its status yet");
-  // A first status often says only what is under way: cert-manager's Certificates are Issuing before they are not
-  // Ready.
+  // A first status often says only what the controller has seen so far.
   if (options.status_expected && !object["status"]["conditions"].items().empty())
     return in_progress("its controller has not said yet whether it is ready");
   return ready("it is stored, and there is nothing more to wait for");

@@ -71,11 +71,23 @@ TEST(Judge, NoStatusYetCountsOnlyIfOneIsExpected) {
 }
 
 TEST(Judge, AFirstStatusWithoutTheUsualConditionsIsNotTheEnd) {
-  Json certificate = object("cert-manager.io/v1", "Certificate",
-                            R"("status": {"conditions": [{"type": "Issuing", "status": "True"}]})");
-  EXPECT_EQ(text(judge(certificate)), kStored);
-  EXPECT_EQ(text(judge(certificate, {.status_expected = true})),
+  Json widget =
+      object("example.com/v1", "Widget", R"("status": {"conditions": [{"type": "Synced", "status": "True"}]})");
+  EXPECT_EQ(text(judge(widget)), kStored);
+  EXPECT_EQ(text(judge(widget, {.status_expected = true})),
             "in progress: its controller has not said yet whether it is ready");
+}
+
+TEST(Judge, WhatIsUnderWayIsNotReadyHoweverLongItTakes) {
+  expect_verdicts(
+      "example.com/v1", "Widget",
+      {{R"("status": {"conditions": [{"type": "Progressing", "status": "True", "reason": "Building"}]})",
+        "in progress: Progressing is True: Building"},
+       {R"("status": {"conditions": [{"type": "Issuing", "status": "True"}]})", "in progress: Issuing is True"},
+       {R"("status": {"conditions": [{"type": "Progressing", "status": "False"}]})", kStored},
+       {R"("status": {"conditions": [{"type": "Progressing", "status": "True"},
+                                                 {"type": "Available", "status": "True"}]})",
+        "ready: Available is True"}});
 }
 
 TEST(Judge, TheKindAloneIsNotEnough) {
