@@ -42,7 +42,8 @@ class DayTwo(unittest.TestCase):
         # The home of the bundles is the context's namespace: with -n, manifests may not name another one.
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        kubeconfig = shutil.copy(os.environ["KUBECONFIG"], folder.name)
+        self.folder = pathlib.Path(folder.name)
+        kubeconfig = shutil.copy(os.environ["KUBECONFIG"], self.folder)
         kubectl("--kubeconfig", kubeconfig, "config", "set-context", "--current", f"--namespace={self.home}")
         self.env = {**os.environ, "KUBECONFIG": kubeconfig}
 

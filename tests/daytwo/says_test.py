@@ -1,14 +1,9 @@
 """What is said about fields, by the words of a real API server: those that there are not, and those that others own."""
 import json
-import os
-import pathlib
-import subprocess
-import tempfile
 import unittest
-import uuid
 
-FAIRLEAD = os.environ["FAIRLEAD"]
-KUBECTL = os.path.join(os.environ["FAIRLEAD_CLUSTER_BIN"], "kubectl")
+from daytwo import FAIRLEAD, KUBECTL, DayTwo, run
+
 DEPLOYMENT = """apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
@@ -24,22 +19,11 @@ spec:
 """
 
 
-def run(*command, stdin=""):
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120)
-
-
-class Fields(unittest.TestCase):
-    def setUp(self):
-        self.home = f"says-{uuid.uuid4().hex[:8]}"
-        run(KUBECTL, "create", "namespace", self.home)
-        self.addCleanup(run, KUBECTL, "delete", "namespace", self.home, "--wait=false")
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
+class Fields(DayTwo):
     def apply(self, text, *flags):
-        path = pathlib.Path(self.folder.name) / "web.yaml"
+        path = self.folder / "web.yaml"
         path.write_text(text)
-        result = run(FAIRLEAD, "-n", self.home, "apply", "--no-wait", "-f", str(path), *flags)
+        result = run(FAIRLEAD, "apply", "--no-wait", "-f", str(path), *flags, env=self.env)
         return result.returncode, result.stderr.replace(f"{path.parent}/", "")
 
     def test_a_field_that_there_is_not(self):
@@ -54,7 +38,7 @@ class Fields(unittest.TestCase):
                                "  next      kubectl explain deployment.spec\n")
 
     def test_a_field_of_a_custom_resource_that_there_is_not(self):
-        group = f"{self.home}.example.com"
+        group = f"{self.home[-20:].strip('-')}.example.com"
         definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
                       "metadata": {"name": f"widgets.{group}"},
                       "spec": {"group": group, "scope": "Namespaced",

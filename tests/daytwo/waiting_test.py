@@ -1,31 +1,10 @@
 """Apply neither hangs nor gives up wrongly: rights, deletions by others, immutable fields, on a real control plane."""
-import json
 import os
-import pathlib
 import shutil
 import subprocess
-import tempfile
 import unittest
 
-FAIRLEAD = os.environ["FAIRLEAD"]
-KUBECTL = str(pathlib.Path(os.environ["FAIRLEAD_CLUSTER_BIN"]) / "kubectl")
-
-
-def run(*argv, stdin="", timeout=120, **more):
-    return subprocess.run(argv, input=stdin, capture_output=True, text=True, timeout=timeout, **more)
-
-
-def kubectl(*arguments, stdin="", check=True):
-    return run(KUBECTL, *arguments, stdin=stdin, check=check).stdout
-
-
-def documents(*objects):
-    return "\n---\n".join(json.dumps(one) for one in objects)
-
-
-def named(api_version, kind, name, namespace="", **more):
-    metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **more.pop("metadata", {})}
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
+from daytwo import FAIRLEAD, KUBECTL, DayTwo, documents, kubectl, named, run
 
 
 def deployment(name, namespace, replicas=0):
@@ -35,24 +14,16 @@ def deployment(name, namespace, replicas=0):
         "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "x", "image": "x"}]}}})
 
 
-class Waiting(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        self.home = f"{self.id().rsplit('.')[-1].removeprefix('test_').replace('_', '-')[:40]}-{os.getpid()}"
-        self.make_namespace(self.home)
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
+class Waiting(DayTwo):
     def make_namespace(self, name):
         kubectl("create", "namespace", name)
         self.addCleanup(run, KUBECTL, "delete", "namespace", name, "--wait=false")
 
     def env_of(self, user=None):
         """The environment of a user with its home in the test's namespace; of the administrator without one."""
-        path = shutil.copy(os.environ["KUBECONFIG"], self.folder.name)
-        kubectl("--kubeconfig", path, "config", "set-context", "--current", f"--namespace={self.home}")
+        path = self.env["KUBECONFIG"]
         if user:
+            path = shutil.copy(path, self.folder / user)
             token = kubectl("-n", self.home, "create", "token", user).strip()
             kubectl("--kubeconfig", path, "config", "set-credentials", user, f"--token={token}")
             kubectl("--kubeconfig", path, "config", "set-context", "--current", f"--user={user}")
@@ -72,10 +43,6 @@ class Waiting(unittest.TestCase):
     def apply(self, *objects, more=(), env=None, timeout="60s"):
         return run(FAIRLEAD, "apply", "--timeout", timeout, *more, "-f", "-", stdin=documents(*objects),
                    env=env or self.env_of())
-
-    def must(self, result):
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        return result
 
     EVERYTHING = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
 
