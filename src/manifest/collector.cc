@@ -14,6 +14,8 @@ std::string describe(const Json& value) {
   if (kind.empty()) return "the document";
   std::string_view name = value["metadata"]["name"].string_or("");
   std::string_view ns = value["metadata"]["namespace"].string_or("");
+  std::string_view prefix = value["metadata"]["generateName"].string_or("");
+  if (name.empty() && !prefix.empty()) return fmt::format("the {} {}…", kind, prefix);
   if (name.empty()) return fmt::format("the {}", kind);
   return ns.empty() ? fmt::format("{} {}", kind, name) : fmt::format("{} {}/{}", kind, ns, name);
 }

@@ -85,6 +85,14 @@ items:
               ElementsAre("Menu a a.yaml:1"));
 }
 
+TEST(Collector, TakesListsOfListsApart) {
+  EXPECT_THAT(objects("apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items:\n"
+                      "  - apiVersion: v1\n    kind: PodList\n    items:\n    - metadata: {name: a}\n"
+                      "  - {apiVersion: v1, kind: List, items: }\n"
+                      "- {apiVersion: v1, kind: Secret, metadata: {name: b}}\n"),
+              ElementsAre("Pod a a.yaml:4", "Secret b a.yaml:12"));
+}
+
 TEST(Collector, SaysWhatAnObjectLacks) {
   EXPECT_EQ(report("---\nkind: Pod\nmetadata: {name: a}\n"), R"(error: Pod a cannot be used
   because   apiVersion is missing
@@ -98,10 +106,10 @@ TEST(Collector, SaysWhatAnObjectLacks) {
   because   metadata.name is missing
   from      a.yaml:1
 )");
-  EXPECT_EQ(report("apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n"), R"(error: the Pod cannot be used
-  because   metadata.name is missing; metadata.generateName cannot be applied
+  EXPECT_EQ(report("apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n"), R"(error: the Pod a-… cannot be used
+  because   it has metadata.generateName and no metadata.name: it cannot be applied twice, since each time would make another object
   from      a.yaml:1
-  next      give it a name, or create it once with: kubectl create -f FILE
+  next      give it a metadata.name, and if it is to run in every rollout, the annotation helm.sh/hook: pre-install,pre-upgrade; or create it once: kubectl create -f FILE
 )");
   EXPECT_EQ(report("- a\n"), R"(error: the document cannot be used
   because   this document is an array, it must be an object with apiVersion and kind

@@ -46,8 +46,11 @@ Result<Object> Object::from(Json value, Source source) {
   if (!metadata.is_object() && !metadata.is_null()) return fail(wrong_type("metadata", metadata, "an object"));
   Result<std::string> name = required_string(metadata, "name", "metadata.name");
   if (!name && metadata["name"].is_null() && metadata.contains("generateName"))
-    return fail(Error(ErrorKind::invalid, "metadata.name is missing; metadata.generateName cannot be applied")
-                    .next("give it a name, or create it once with: kubectl create -f FILE"));
+    return fail(Error(ErrorKind::invalid,
+                      "it has metadata.generateName and no metadata.name: it cannot be applied twice, since each time "
+                      "would make another object")
+                    .next("give it a metadata.name, and if it is to run in every rollout, the annotation helm.sh/hook: "
+                          "pre-install,pre-upgrade; or create it once: kubectl create -f FILE"));
   if (!name) return fail(std::move(name).error());
   key.name = *std::move(name);
   TRY(check_path_segment("metadata.name", key.name));

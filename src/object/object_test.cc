@@ -63,7 +63,8 @@ TEST(Object, SaysWhatIsMissingOrWrong) {
   EXPECT_EQ(problem(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":7}})"),
             "metadata.name is an integer, it must be a string: put it in quotes");
   EXPECT_EQ(problem(R"({"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"x-"}})"),
-            "metadata.name is missing; metadata.generateName cannot be applied");
+            "it has metadata.generateName and no metadata.name: it cannot be applied twice, since each time would make "
+            "another object");
   EXPECT_EQ(problem(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":".."}})"), "metadata.name may not be \"..\"");
   EXPECT_EQ(problem(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a/b"}})"),
             "metadata.name \"a/b\" may not contain '/'");
