@@ -66,13 +66,15 @@ def shortened(lines, most=8):
 def oddities(result):
     """(where and which step, lines): what was said in the steps that did not go well, and all warnings."""
     for place in PLACES:
+        before = None
         for step in result.get("places", {}).get(place, []):
-            said = [line for line in step["said"] if line.strip()]
+            said = list(dict.fromkeys(line for line in step["said"] if line.strip()))
             lines = shortened(said, 12) + shortened([f"not unchanged: {one}" for one in step.get("not unchanged", [])])
             lines += shortened([f"kept: {one}" for one in step.get("kept", [])])
             lines += shortened([f"left: {one}" for one in step.get("left", [])])
             if lines:
-                yield f"{place}, {step['step']}", lines
+                yield f"{place}, {step['step']}", ["as before"] if lines == before else lines
+            before = lines
 
 
 def details(name, bundle, result):
