@@ -97,7 +97,8 @@ Task<Result<http::Response>> HttpsWebhooks::post(const WebhookEndpoint& endpoint
 }
 
 Task<void> HttpsWebhooks::close() {
-  for (auto& [key, client] : clients_) co_await client->close();
+  for (auto& [key, client] : clients_)
+    if (client) co_await client->close();  // There is none for a caBundle that is not a certificate.
   clients_.clear();
 }
 

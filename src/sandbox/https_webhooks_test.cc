@@ -51,6 +51,16 @@ TEST_F(HttpsWebhooksTest, NothingElseIs) {
         << address;
 }
 
+TEST_F(HttpsWebhooksTest, ACaBundleThatIsNoCertificateTrustsNobody) {
+  WebhookEndpoint endpoint;
+  endpoint.address = "127.0.0.1:1";
+  endpoint.ca_bundle = "not a certificate";
+  Result<http::Response> response = post(endpoint);
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().what(),
+            "tls: failed to verify certificate: x509: certificate signed by unknown authority");
+}
+
 TEST_F(HttpsWebhooksTest, APodOfTheSandboxAllowsEverything) {
   WebhookEndpoint endpoint;
   endpoint.address = "10.96.0.9:443";

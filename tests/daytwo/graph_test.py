@@ -1,22 +1,9 @@
 """Bundles as projects publish them, on a real control plane: nulls, hooks of Helm, kinds that a controller defines."""
 import json
-import os
-import pathlib
-import shutil
 import subprocess
-import tempfile
 import unittest
 
-FAIRLEAD = os.environ["FAIRLEAD"]
-KUBECTL = str(pathlib.Path(os.environ["FAIRLEAD_CLUSTER_BIN"]) / "kubectl")
-
-
-def run(*argv, stdin="", timeout=120, **more):
-    return subprocess.run(argv, input=stdin, capture_output=True, text=True, timeout=timeout, **more)
-
-
-def kubectl(*arguments, stdin="", check=True):
-    return run(KUBECTL, *arguments, stdin=stdin, check=check).stdout
+from daytwo import FAIRLEAD, KUBECTL, DayTwo, documents, kubectl, run
 
 
 def definition(group, kind, schema=None):
@@ -35,18 +22,9 @@ def job(image, **annotations):
             "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": image}]}}}}
 
 
-class Graph(unittest.TestCase):
-    maxDiff = None
-
+class Graph(DayTwo):
     def setUp(self):
-        self.home = f"{self.id().rsplit('.')[-1].removeprefix('test_').replace('_', '-')[:40]}-{os.getpid()}"
-        kubectl("create", "namespace", self.home)
-        self.addCleanup(run, KUBECTL, "delete", "namespace", self.home, "--wait=false")
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        kubeconfig = shutil.copy(os.environ["KUBECONFIG"], folder.name)
-        kubectl("--kubeconfig", kubeconfig, "config", "set-context", "--current", f"--namespace={self.home}")
-        self.env = {**os.environ, "KUBECONFIG": kubeconfig}
+        super().setUp()
         self.group = f"{self.home}.example.com"
         self.addCleanup(self.delete_definitions)
 
@@ -57,7 +35,7 @@ class Graph(unittest.TestCase):
 
     def apply(self, *objects, more=()):
         result = run(FAIRLEAD, "apply", "--name", "b", *more, "-f", "-",
-                     stdin="\n---\n".join(json.dumps(one) for one in objects), env=self.env)
+                     stdin=documents(*objects), env=self.env)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         return result.stdout + result.stderr
 
