@@ -84,7 +84,7 @@ TEST_F(MadeKindsTest, ItsMakerMayBeInTheClusterAlready) {
 TEST_F(MadeKindsTest, WithoutAMakerItIsRefusedBeforeAnythingIsSent) {
   Ending ending = apply(templates() + std::string(kConstraint));
   EXPECT_EQ(ending.how, Ending::How::failed);
-  EXPECT_TRUE(ending.objects.empty());
+  for (const ObjectEnding& object : ending.objects) EXPECT_EQ(object.state, ObjectEnding::State::not_sent);
   EXPECT_THAT(reports(ending), testing::HasSubstr("error: NeedsLabel owner cannot be sent\n"));
 }
 

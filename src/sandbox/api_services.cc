@@ -125,7 +125,7 @@ std::expected<http::Transport*, std::string> server_behind(Core& core, const Ser
   if (!destination) return std::unexpected(destination.error());
   auto found = core.extension_servers.find(fmt::format("{}/{}", api.service_namespace, api.service_name));
   if (found == core.extension_servers.end())
-    return std::unexpected(fmt::format("dial tcp {}: connect: connection refused", destination->address));
+    return std::unexpected(fmt::format("dial tcp {}: connect: connection refused", destination->dialled));
   return found->second;
 }
 

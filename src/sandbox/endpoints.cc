@@ -62,19 +62,19 @@ std::expected<Destination, std::string> backend_of(Core& core, std::string_view 
   std::vector<Ready> ready = ready_endpoints(core, ns, name, (*found)["name"].string_or(""));
   if (ready.empty()) {
     if (!outside.empty() && (*service)["spec"]["selector"].members().empty())
-      return Destination{.address = std::string(outside)};
+      return Destination{.address = std::string(outside), .dialled = std::string(outside)};
     if (core.options.aggregator_routing)
       return std::unexpected(fmt::format("no endpoints available for service \"{}\"", name));
     return std::unexpected(fmt::format("dial tcp {}: connect: connection refused", cluster_address));
   }
   const Ready& chosen = ready[core.random.below(ready.size())];
+  const std::string& dialled = core.options.aggregator_routing ? chosen.address : cluster_address;
   if (!listens(core, chosen.uid))
-    return std::unexpected(fmt::format("dial tcp {}: connect: connection refused",
-                                       core.options.aggregator_routing ? chosen.address : cluster_address));
-  if (!outside.empty()) return Destination{.address = std::string(outside)};
+    return std::unexpected(fmt::format("dial tcp {}: connect: connection refused", dialled));
+  if (!outside.empty()) return Destination{.address = std::string(outside), .dialled = std::string(outside)};
   // Endpoints that somebody wrote by hand are addresses of something else.
-  if (chosen.uid.empty()) return Destination{.address = chosen.address};
-  return Destination{.address = core.options.aggregator_routing ? chosen.address : cluster_address, .simulated = true};
+  if (chosen.uid.empty()) return Destination{.address = chosen.address, .dialled = dialled};
+  return Destination{.address = dialled, .dialled = dialled, .simulated = true};
 }
 
 }  // namespace fairlead::sandbox

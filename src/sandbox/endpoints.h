@@ -13,6 +13,8 @@ namespace fairlead::sandbox {
 // Where a connection to a port of a Service ends.
 struct Destination {
   std::string address;
+  // What a Go client names that cannot connect: the Service, unless the API server routes to endpoints by itself.
+  std::string dialled;
   // At a pod of the sandbox, which runs no process.
   bool simulated = false;
 };
