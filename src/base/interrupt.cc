@@ -12,12 +12,18 @@ struct Interrupt::Impl {
   CancelSource& source;
   bool happened = false;
 
-  Impl(RealLoop& loop, CancelSource& stop) : signals(loop.io(), SIGINT, SIGTERM), source(stop) {}
+  Impl(RealLoop& loop, CancelSource& stop) : signals(loop.io(), SIGINT, SIGTERM), source(stop) {
+    signals.add(SIGPIPE);
+    // Whoever starts us with nohup wants us to outlive the terminal.
+    struct sigaction before{};
+    if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) signals.add(SIGHUP);
+  }
 
   void wait() {
     signals.async_wait([this](boost::system::error_code error, int signal) {
       if (error) return;
-      if (happened) _exit(128 + signal);
+      // Every further write to a pipe without a reader brings another one.
+      if (happened && signal != SIGPIPE) _exit(128 + signal);
       happened = true;
       source.cancel();
       wait();

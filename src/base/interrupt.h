@@ -1,4 +1,5 @@
-// Ctrl-C and SIGTERM: the first asks work to stop, the second ends the process at once.
+// Ctrl-C, SIGTERM and SIGHUP: the first asks work to stop, the second ends the process at once. Output that nobody
+// reads any more (SIGPIPE, as of `| head`) asks work to stop as well.
 #pragma once
 
 #include <memory>

@@ -8,7 +8,8 @@
 
 namespace fairlead::cli {
 
-// What is at the address; follows redirects. Without credentials, against the system's certificates.
+// What is at the address; follows redirects, but never from https to http. User and password of the address are sent to
+// its server alone, and neither they nor the query are part of any error. Against the certificates of the system.
 Task<Result<std::string>> fetch(RealLoop& loop, std::string address, size_t max_bytes);
 
 }  // namespace fairlead::cli

@@ -1,12 +1,38 @@
+#include <fcntl.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <new>
 
 #include "cli/command.h"
 #include "cli/usage.h"
 
-int main(int argc, char** argv) {
-  using namespace fairlead::cli;
+namespace {
+
+using namespace fairlead::cli;
+
+// Otherwise the next file or connection would take the place of a descriptor that is closed, and be written on. Nothing
+// can be written to what stands in for standard output: that is noticed at the end.
+void open_standard_descriptors() {
+  for (int descriptor : {0, 1, 2}) {
+    bool is_closed = ::fcntl(descriptor, F_GETFD) == -1 && errno == EBADF;
+    if (is_closed) (void)::open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY);
+  }
+}
+
+// Output that nobody gets is a failure, whatever came of the run.
+int checked_output(int code) {
+  bool is_lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!is_lost) return code;
+  std::fputs(
+      "error: the output could not be written to its end\n"
+      "  because   the disk is full, or standard output was closed\n",
+      stderr);
+  return code == kDone ? int(kFailed) : code;
+}
+
+int run(int argc, char** argv) {
   CLI::App app(
       "Fairlead puts a bundle of Kubernetes objects into a cluster in the order in which the cluster can really\n"
       "take them.",
@@ -51,4 +77,11 @@ int main(int argc, char** argv) {
         stderr);
     return kFailed;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  open_standard_descriptors();
+  return checked_output(run(argc, argv));
 }

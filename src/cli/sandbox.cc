@@ -65,31 +65,42 @@ Result<sandbox::Options> options_of(const SandboxFlags& flags) {
 class KubeconfigFile {
  public:
   static Result<KubeconfigFile> write(std::string path, const std::string& text) {
+    bool is_chosen = !path.empty();
     int fd = -1;
     if (path.empty()) {
       const char* folder = std::getenv("TMPDIR");
       path = std::string(folder && *folder ? folder : "/tmp") + "/fairlead-sandbox-XXXXXX";
       fd = mkstemp(path.data());
     } else {
-      fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+      // Never a file that is there already, nor what a link points to.
+      fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     }
+    if (fd < 0 && is_chosen && errno == EEXIST)
+      return fail(Error(ErrorKind::invalid, fmt::format("the kubeconfig {} is not written", path))
+                      .because("a file of that name is there already")
+                      .next("choose another name for --kubeconfig-file, or delete that file first"));
     if (fd < 0) return fail(ErrorKind::unavailable, "cannot write the kubeconfig {}: {}", path, std::strerror(errno));
-    (void)fchmod(fd, 0600);
+    struct stat made{};
+    (void)fstat(fd, &made);
     bool whole = ::write(fd, text.data(), text.size()) == ssize_t(text.size());
     close(fd);
     if (!whole) return fail(ErrorKind::unavailable, "cannot write the kubeconfig {}: {}", path, std::strerror(errno));
-    return KubeconfigFile(std::move(path));
+    return KubeconfigFile(std::move(path), made);
   }
-  KubeconfigFile(KubeconfigFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  KubeconfigFile(KubeconfigFile&& other) noexcept : path_(std::exchange(other.path_, {})), made_(other.made_) {}
   KubeconfigFile& operator=(KubeconfigFile&&) = delete;
   ~KubeconfigFile() {
-    if (!path_.empty()) unlink(path_.c_str());
+    // Somebody may have put another file in its place.
+    struct stat now{};
+    bool is_there = !path_.empty() && lstat(path_.c_str(), &now) == 0;
+    if (is_there && now.st_dev == made_.st_dev && now.st_ino == made_.st_ino) unlink(path_.c_str());
   }
   const std::string& path() const { return path_; }
 
  private:
-  explicit KubeconfigFile(std::string path) : path_(std::move(path)) {}
+  KubeconfigFile(std::string path, const struct stat& made) : path_(std::move(path)), made_(made) {}
   std::string path_;
+  struct stat made_;
 };
 
 Task<Result<int>> run_command(RealLoop& loop, std::vector<std::string> command, std::string kubeconfig) {

@@ -63,6 +63,46 @@ Result<void> list(const fs::path& folder, bool recursive, size_t depth, size_t m
   return {};
 }
 
+// Reads what a descriptor has, piece by piece.
+class Reader {
+ public:
+  Reader(int descriptor, std::string name, size_t max_bytes)
+      : descriptor_(descriptor), name_(std::move(name)), max_bytes_(max_bytes) {
+    struct stat about{};
+    bool is_file = ::fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
+    // One byte more than there should be shows the end without another turn.
+    room_ = is_file ? std::min(size_t(about.st_size), max_bytes) + 1 : kPiece;
+  }
+
+  // One piece; false at the end.
+  Result<bool> read() {
+    if (content_.size() < size_ + room_) content_.resize(size_ + room_);
+    ssize_t got = ::read(descriptor_, content_.data() + size_, content_.size() - size_);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return true;
+    if (got < 0) return fail(cannot_read(name_, last_error()));
+    size_ += size_t(got);
+    if (size_ > max_bytes_)
+      return fail(ErrorKind::limit, "{} is larger than the {} bytes that are left", name_, max_bytes_);
+    // Grow in proportion, so that a long pipe is not copied for every piece.
+    room_ = size_ < content_.size() ? content_.size() - size_ : std::max(kPiece, size_ / 2);
+    return got > 0;
+  }
+
+  std::string content() && {
+    content_.resize(size_);
+    return std::move(content_);
+  }
+
+ private:
+  static constexpr size_t kPiece = size_t{64} << 10;
+  int descriptor_;
+  std::string name_;
+  size_t max_bytes_;
+  std::string content_;
+  size_t size_ = 0;
+  size_t room_ = 0;
+};
+
 }  // namespace
 
 Result<std::vector<std::string>> expand(const std::string& path, bool recursive, size_t max_files) {
@@ -87,33 +127,21 @@ Result<std::vector<std::string>> expand(const std::string& path, bool recursive,
 Result<std::string> read_file(const std::string& path, size_t max_bytes) {
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return fail(cannot_read(path, last_error()));
-  Result<std::string> content = read_descriptor(descriptor, path, max_bytes);
+  Reader reader(descriptor, path, max_bytes);
+  Result<bool> more = true;
+  while (more && *more) more = reader.read();
   ::close(descriptor);
-  return content;
+  if (!more) return fail(more.error());
+  return std::move(reader).content();
 }
 
-Result<std::string> read_descriptor(int descriptor, const std::string& name, size_t max_bytes) {
-  constexpr size_t kPiece = size_t{64} << 10;
-  struct stat about{};
-  bool is_file = ::fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
-  std::string content;
-  size_t size = 0;
-  // One byte more than there should be shows the end without another turn.
-  size_t room = is_file ? std::min(size_t(about.st_size), max_bytes) + 1 : kPiece;
+Task<Result<std::string>> read_descriptor(int descriptor, std::string name, size_t max_bytes, AwaitInput await) {
+  Reader reader(descriptor, std::move(name), max_bytes);
   while (true) {
-    if (content.size() < size + room) content.resize(size + room);
-    ssize_t got = ::read(descriptor, content.data() + size, content.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(cannot_read(name, last_error()));
-    if (got == 0) break;
-    size += size_t(got);
-    if (size > max_bytes)
-      return fail(ErrorKind::limit, "{} is larger than the {} bytes that are left", name, max_bytes);
-    // Grow in proportion, so that a long pipe is not copied for every piece.
-    room = size < content.size() ? content.size() - size : std::max(kPiece, size / 2);
+    if (await) CO_TRY(co_await await(descriptor));
+    CO_TRY_ASSIGN(bool more, reader.read());
+    if (!more) co_return std::move(reader).content();
   }
-  content.resize(size);
-  return content;
 }
 
 }  // namespace fairlead::manifest

@@ -8,12 +8,17 @@
 namespace fairlead::manifest {
 namespace {
 
-bool is_address(std::string_view source) { return source.starts_with("http://") || source.starts_with("https://"); }
+bool is_address(std::string_view source) {
+  std::string scheme(source.substr(0, std::min(source.find("://"), source.size())));
+  for (char& c : scheme) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return scheme.size() < source.size() && (scheme == "http" || scheme == "https");
+}
 
-// Without user and password, which must not show up in errors.
+// Without user, password and query, which may be secrets and must not show up anywhere.
 std::string display_name(std::string_view address) {
+  address = address.substr(0, address.find_first_of("?#"));
   size_t host = address.find("://") + 3;
-  size_t host_end = std::min(address.find_first_of("/?#", host), address.size());
+  size_t host_end = std::min(address.find('/', host), address.size());
   size_t at = address.substr(0, host_end).rfind('@');
   std::string name(address.substr(0, host));
   return name.append(address.substr(at == std::string_view::npos || at < host ? host : at + 1));
@@ -50,7 +55,7 @@ Task<std::expected<Bundle, Errors>> read(std::vector<std::string> sources, Optio
     if (collector.is_full()) break;
     if (source == "-") {
       if (stdin_is_read) collector.add_error(Error(ErrorKind::invalid, "stdin can be read only once"));
-      else take(read_descriptor(options.standard_input, "stdin", left), "stdin");
+      else take(co_await read_descriptor(options.standard_input, "stdin", left, options.await_input), "stdin");
       stdin_is_read = true;
     } else if (is_address(source)) {
       std::string name = display_name(source);

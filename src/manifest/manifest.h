@@ -47,6 +47,8 @@ struct Options {
   Fetch fetch;
   // What "-" stands for.
   int standard_input = STDIN_FILENO;
+  // Before each read of standard input: until that does not block. Without one, reads block.
+  std::function<Task<Result<void>>(int descriptor)> await_input;
   Limits limits;
 };
 

@@ -133,7 +133,10 @@ TEST_F(Manifest, FetchesAddresses) {
   EXPECT_THAT(read({"https://example.com/a.yaml"}, {.fetch = fetch}), ElementsAre("a a.yaml:1"));
   EXPECT_THAT(read({"http://user:secret@example.com/gone"}, {.fetch = fetch}),
               ElementsAre("error: cannot fetch http://example.com/gone\n  because   the server answered 404\n"));
-  EXPECT_THAT(asked, ElementsAre("https://example.com/a.yaml", "http://user:secret@example.com/gone"));
+  EXPECT_THAT(read({"HTTPS://example.com/secret@/gone?token=secret#secret"}, {.fetch = fetch}),
+              ElementsAre("a gone:1"));
+  EXPECT_THAT(asked, ElementsAre("https://example.com/a.yaml", "http://user:secret@example.com/gone",
+                                 "HTTPS://example.com/secret@/gone?token=secret#secret"));
 }
 
 TEST_F(Manifest, HasLimits) {

@@ -1,5 +1,9 @@
 #include "report/journal_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -15,7 +19,9 @@ Error cannot_be_written(const std::string& path, int number) {
 }  // namespace
 
 Result<std::unique_ptr<JournalFile>> JournalFile::open(std::string path) {
-  std::FILE* file = std::fopen(path.c_str(), "we");
+  // Only its owner may read it: it says what is in a cluster.
+  int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  std::FILE* file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "w");
   if (!file) return fail(cannot_be_written(path, errno));
   return std::unique_ptr<JournalFile>(new JournalFile(std::move(path), file));
 }

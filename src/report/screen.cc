@@ -32,9 +32,15 @@ std::string_view colour_of(What what) {
 
 void write(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
 
+bool can_paint(std::FILE* stream) {
+  const char* terminal = std::getenv("TERM");
+  bool is_dumb = !terminal || std::string_view(terminal) == "dumb";
+  return ::isatty(::fileno(stream)) && !is_dumb && !std::getenv("NO_COLOR");
+}
+
 void print_line(std::FILE* stream, What what, std::string_view line) {
   std::string_view colour = colour_of(what);
-  bool paint = !colour.empty() && ::isatty(::fileno(stream)) && !std::getenv("NO_COLOR");
+  bool paint = !colour.empty() && can_paint(stream);
   write(stream, fmt::format("{}{}{}\n", paint ? colour : "", printable(line), paint ? "\033[0m" : ""));
   std::fflush(stream);
 }

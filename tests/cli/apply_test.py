@@ -1,4 +1,5 @@
 """fairlead apply on a real control plane, as a user would use it."""
+import base64
 import http.server
 import json
 import os
@@ -67,13 +68,19 @@ class Apply(unittest.TestCase):
     def test_an_address(self):
         text = json.dumps(config_map("fetched")).encode()
 
+        asked = []
+
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
-                self.send_response(302 if self.path == "/moved" else 200)
-                if self.path == "/moved":
-                    self.send_header("Location", "/manifest.yaml?raw=true")
+                asked.append((self.path, self.headers.get("Authorization")))
+                here = self.headers["Host"]
+                location = {"/moved": "/a/b?x=1", "/a/b?x=1": "?y=2", "/a/b?y=2": f"//{here}/c/d", "/c/d": "e",
+                            "/c/e": f"HTTP://{here}/manifest.yaml?raw=true"}.get(self.path)
+                self.send_response(302 if location else 404 if "gone" in self.path else 200)
+                if location:
+                    self.send_header("Location", location)
                 self.end_headers()
-                if self.path != "/moved":
+                if not location:
                     self.wfile.write(text)
 
             def log_message(self, *_):
@@ -83,9 +90,16 @@ class Apply(unittest.TestCase):
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        result = fairlead("-n", self.namespace, "-f", f"http://127.0.0.1:{server.server_address[1]}/moved")
+        port = server.server_address[1]
+        result = fairlead("-n", self.namespace, "-f", f"http://jane:pass%20word@127.0.0.1:{port}/moved")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(self.names(), ["fetched"])
+        self.assertEqual([path for path, _ in asked], ["/moved", "/a/b?x=1", "/a/b?y=2", "/c/d", "/c/e", "/manifest.yaml?raw=true"])
+        self.assertEqual({header for _, header in asked}, {"Basic " + base64.b64encode(b"jane:pass word").decode()})
+        gone = fairlead("-f", f"http://jane:secret@127.0.0.1:{port}/gone?token=secret")
+        self.assertEqual(gone.returncode, 1)
+        self.assertEqual(gone.stderr, f"error: cannot fetch http://127.0.0.1:{port}/gone\n"
+                                      f"  because   http://127.0.0.1:{port}/gone answered 404\n")
 
     def test_what_is_refused_does_not_stop_the_others(self):
         path = self.folder / "app.yaml"

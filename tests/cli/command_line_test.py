@@ -2,6 +2,8 @@
 import json
 import os
 import pathlib
+import re
+import signal
 import socket
 import subprocess
 import tempfile
@@ -39,6 +41,43 @@ class Basics(unittest.TestCase):
         self.assertEqual(fairlead().returncode, 0)
         self.assertEqual(fairlead("--version").stdout, fairlead("version").stdout)
         self.assertEqual(fairlead("apply", "--version").stdout, fairlead("version").stdout)
+
+    def test_output_that_is_lost_is_a_failure(self):
+        lost = ("error: the output could not be written to its end\n"
+                "  because   the disk is full, or standard output was closed\n")
+        for arguments in (["version"], ["--help"], ["completion", "bash"]):
+            with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
+                result = subprocess.run([FAIRLEAD, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+                self.assertEqual((result.returncode, result.stderr), (1, lost))
+        closed = subprocess.run(["sh", "-c", f"{FAIRLEAD} version >&-"], stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual((closed.returncode, closed.stderr), (1, lost))
+
+    def test_closed_descriptors_are_not_taken_by_files_of_ours(self):
+        with tempfile.TemporaryDirectory() as folder:
+            journal = pathlib.Path(folder) / "journal"
+            result = subprocess.run(["sh", "-c", f"{FAIRLEAD} apply -f /nonexistent --journal {journal} <&- >&- 2>&-"], timeout=60)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual(journal.read_text(), "")
+            self.assertEqual(journal.stat().st_mode & 0o777, 0o600)
+
+    def test_a_wait_for_standard_input_can_be_interrupted(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number):
+                process = subprocess.Popen([FAIRLEAD, "apply", "-f", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                self.addCleanup(process.stdin.close)
+                self.addCleanup(process.stderr.close)
+                self.await_handler(process.pid, number)
+                process.send_signal(number)
+                self.assertEqual(process.wait(timeout=60), 130)
+                self.assertEqual(process.stderr.read(), "error: interrupted\n")
+
+    @staticmethod
+    def await_handler(pid, number):
+        """Until the process catches the signal: before that it would be killed."""
+        while True:
+            [caught] = re.findall(r"^SigCgt:\s*(\w+)$", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)
+            if int(caught, 16) >> (number - 1) & 1:
+                return
 
     def test_a_wrong_command_line_is_exit_code_64_and_says_what_next(self):
         apply = ("apply", "-f", "x")

@@ -32,6 +32,25 @@ class Sandbox(unittest.TestCase):
             self.assertFalse(path.exists())
             process.stdout.close()
 
+    def test_a_file_that_is_there_already_stays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, link = pathlib.Path(folder) / "config", pathlib.Path(folder) / "link"
+            path.write_text("mine")
+            link.symlink_to(pathlib.Path(folder) / "elsewhere")
+            for there in (path, link):
+                result = sandbox("--kubeconfig-file", str(there), "--", "true")
+                self.assertEqual(result.returncode, 1)
+                self.assertEqual(result.stderr, f"error: the kubeconfig {there} is not written\n"
+                                                "  because   a file of that name is there already\n"
+                                                "  next      choose another name for --kubeconfig-file, or delete that file first\n")
+            self.assertEqual(path.read_text(), "mine")
+            self.assertFalse((pathlib.Path(folder) / "elsewhere").exists())
+            # Another file that takes its place meanwhile is not deleted.
+            new = pathlib.Path(folder) / "new"
+            result = sandbox("--kubeconfig-file", str(new), "--", "sh", "-c", f"rm {new}; echo mine > {new}")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(new.read_text(), "mine\n")
+
     def test_delays(self):
         config = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
                   "spec": {"containers": [{"name": "c", "image": "i"}]}}
