@@ -24,6 +24,10 @@ std::string_view name_of(What what) {
 
 void Journal::add(Event event) {
   event.at = elapsed();
+  if (!secrets_.empty()) {
+    event.text = secrets_.without(event.text);
+    if (event.error) event.error = secrets_.without(*event.error);
+  }
   for (const Reader& reader : readers_) reader(event);
 }
 

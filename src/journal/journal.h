@@ -2,7 +2,7 @@
 //
 // This is the room's first header. An engine adds events; the terminal, JSON lines, a report read them, each as it is
 // added. Events tell people and machines what happened to an object or a guard and why; engines never read them back.
-// Secrets never get in: texts are those of Errors and Verdicts, which have none.
+// Secrets never get in: the journal takes those that it was told of out of every text.
 #pragma once
 
 #include <functional>
@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/secrets.h"
 #include "object/key.h"
 
 namespace fairlead::journal {
@@ -69,6 +70,9 @@ class Journal {
   // Readers are called in the order in which they came, from within add().
   void read_by(Reader reader) { readers_.push_back(std::move(reader)); }
   void add(Event event);
+  // From now on these are in no text.
+  void hide(Secrets secrets) { secrets_ = std::move(secrets); }
+  const Secrets& secrets() const { return secrets_; }
 
   Duration elapsed() const { return clock_.now() - started_; }
 
@@ -76,6 +80,7 @@ class Journal {
   const Clock& clock_;
   TimePoint started_;
   std::vector<Reader> readers_;
+  Secrets secrets_;
 };
 
 // One line of `-o jsonl`; docs/journal.md has the schema.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "inventory/inventory.h"
+#include "manifest/secrets.h"
 #include "removal/members.h"
 #include "removal/removal.h"
 
@@ -53,6 +54,10 @@ class Frame {
   Ending close(Ending ending) const {
     ending.took = client_.loop().now() - begun_;
     ending.requests = requests_of(client_) - requests_;
+    const Secrets& secrets = journal_.secrets();
+    for (Cause& cause : ending.causes) cause.error = secrets.without(cause.error);
+    for (ObjectEnding& object : ending.objects)
+      if (object.error) object.error = secrets.without(*object.error);
     journal_.add({.what = What::ended, .state = std::string(name_of(ending.how))});
     return ending;
   }
@@ -76,6 +81,7 @@ void add_once(std::vector<Target>& targets, Target target) {
 
 Task<Ending> take_out_manifests(kube::Client& client, kube::Discovery& discovery, const manifest::Bundle& bundle,
                                 Options options, journal::Journal& journal, CancelSource* stop) {
+  journal.hide(manifest::secrets_of(bundle));
   Frame frame(client, discovery, options, journal, stop);
   if (auto end = co_await frame.reach()) co_return frame.close(*std::move(end));
   std::vector<Target> targets;

@@ -198,6 +198,41 @@ TEST_F(DayTwoTest, AFieldThatIsNotDeclaredAtAllIsRefusedSoonAfterItsDefinitionCh
   EXPECT_LT(ending.took, milliseconds(100));
 }
 
+// A policy that quotes what it refuses, plain and encoded.
+TEST_F(DayTwoTest, ValuesOfSecretsReachNoText) {
+  std::string policy = R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: strict}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [secrets, configmaps]}]
+  validations: [{expression: 'false', messageExpression: "'not ' + object.data.password"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: strict}
+spec: {policyName: strict, validationActions: [Deny, Audit]}
+)";
+  ASSERT_EQ(apply(policy).how, Ending::How::done);
+  Ending ending = apply(R"(
+apiVersion: v1
+kind: Secret
+metadata: {name: login}
+stringData: {password: hunter22}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: copy}
+data: {password: hunter22}
+)");
+  EXPECT_EQ(ending.how, Ending::How::failed);
+  std::string texts = reports(ending) + events();
+  EXPECT_NE(texts.find("not ***"), std::string::npos) << texts;
+  EXPECT_EQ(texts.find("hunter22"), std::string::npos) << texts;
+  EXPECT_EQ(texts.find("aHVudGVyMjI"), std::string::npos) << texts;
+}
+
 // The first apply of an object that sets nothing leaves nobody as the owner of anything.
 TEST_F(DayTwoTest, ASecondApplyOfWhatSetsNothingChangesNothing) {
   std::string bare = R"(

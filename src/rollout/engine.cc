@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "inventory/unchanged.h"
+#include "manifest/secrets.h"
 #include "rollout/causes.h"
 #include "rollout/ending.h"
 #include "rollout/holding.h"
@@ -310,6 +311,15 @@ class Engine {
   CancelSource* pruning_ = nullptr;
 };
 
+// What came of a run is told without the journal.
+void conceal(const Secrets& secrets, Ending& ending) {
+  for (Cause& cause : ending.causes) cause.error = secrets.without(cause.error);
+  for (ObjectEnding& object : ending.objects) {
+    if (object.error) object.error = secrets.without(*object.error);
+    for (std::string& warning : object.warnings) warning = secrets.without(warning);
+  }
+}
+
 uint64_t requests_of(const kube::Client& client) {
   uint64_t all = 0;
   for (const auto& [verb, count] : client.counts()) all += count;
@@ -325,6 +335,7 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
   journal.add({.what = What::started,
                .text = fmt::format("{} object{}", bundle.objects.size(), bundle.objects.size() == 1 ? "" : "s"),
                .details = Json(Json::Object{{"objects", uint64_t{bundle.objects.size()}}, {"bundle", options.name}})});
+  journal.hide(manifest::secrets_of(bundle));
   Prepared prepared{.bundle = std::move(bundle)};
   Ending ending;
   manifest::Errors errors;
@@ -346,6 +357,7 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
     ending.objects = none_sent(prepared.bundle);
     for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .holds = {}});
   }
+  conceal(journal.secrets(), ending);
   ending.took = client.loop().now() - begun;
   ending.requests = requests_of(client) - requests_before;
   journal.add({.what = What::ended, .state = std::string(name_of(ending.how))});
