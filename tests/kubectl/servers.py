@@ -66,8 +66,15 @@ NOT_THE_SAME = [
 ]
 
 
+def sort_entries(managed):
+    """Entries of managedFields are in the order of their times, in seconds: which ones share a second is chance."""
+    indent, entries = managed.groups()
+    return f"{indent}managedFields:\n" + "".join(sorted(re.split(rf"(?m)^(?={indent}- )", entries)))
+
+
 def normal(text):
     """Columns are as wide as what is in them: runs of spaces are one."""
     for pattern, instead in NOT_THE_SAME:
         text = re.sub(pattern, instead, text, flags=re.MULTILINE)
+    text = re.sub(r"^( *)managedFields:\n((?:\1(?:-|  ).*\n)+)", sort_entries, text, flags=re.MULTILINE)
     return "\n".join(re.sub(r"(\S) {2,}", r"\1  ", line).rstrip() for line in text.splitlines())
