@@ -70,7 +70,7 @@ class KubeconfigFile {
     if (path.empty()) {
       const char* folder = std::getenv("TMPDIR");
       path = std::string(folder && *folder ? folder : "/tmp") + "/fairlead-sandbox-XXXXXX";
-      fd = mkstemp(path.data());
+      fd = mkostemp(path.data(), O_CLOEXEC);
     } else {
       // Never a file that is there already, nor what a link points to.
       fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -80,27 +80,27 @@ class KubeconfigFile {
                       .because("a file of that name is there already")
                       .next("choose another name for --kubeconfig-file, or delete that file first"));
     if (fd < 0) return fail(ErrorKind::unavailable, "cannot write the kubeconfig {}: {}", path, std::strerror(errno));
-    struct stat made{};
-    (void)fstat(fd, &made);
     bool whole = ::write(fd, text.data(), text.size()) == ssize_t(text.size());
-    close(fd);
+    KubeconfigFile file(path, fd);
     if (!whole) return fail(ErrorKind::unavailable, "cannot write the kubeconfig {}: {}", path, std::strerror(errno));
-    return KubeconfigFile(std::move(path), made);
+    return file;
   }
-  KubeconfigFile(KubeconfigFile&& other) noexcept : path_(std::exchange(other.path_, {})), made_(other.made_) {}
+  KubeconfigFile(KubeconfigFile&& other) noexcept
+      : path_(std::exchange(other.path_, {})), fd_(std::exchange(other.fd_, -1)) {}
   KubeconfigFile& operator=(KubeconfigFile&&) = delete;
   ~KubeconfigFile() {
-    // Somebody may have put another file in its place.
-    struct stat now{};
-    bool is_there = !path_.empty() && lstat(path_.c_str(), &now) == 0;
-    if (is_there && now.st_dev == made_.st_dev && now.st_ino == made_.st_ino) unlink(path_.c_str());
+    // Somebody may have put another file in its place. It cannot have the same number while ours is open.
+    struct stat made{}, now{};
+    bool is_there = !path_.empty() && fstat(fd_, &made) == 0 && lstat(path_.c_str(), &now) == 0;
+    if (is_there && now.st_dev == made.st_dev && now.st_ino == made.st_ino) unlink(path_.c_str());
+    if (fd_ >= 0) close(fd_);
   }
   const std::string& path() const { return path_; }
 
  private:
-  KubeconfigFile(std::string path, const struct stat& made) : path_(std::move(path)), made_(made) {}
+  KubeconfigFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   std::string path_;
-  struct stat made_;
+  int fd_;
 };
 
 Task<Result<int>> run_command(RealLoop& loop, std::vector<std::string> command, std::string kubeconfig) {

@@ -215,6 +215,8 @@ metadata: {name: strict}
 spec: {policyName: strict, validationActions: [Deny, Audit]}
 )";
   ASSERT_EQ(apply(policy).how, Ending::How::done);
+  // API servers take up policies late.
+  (void)loop_.run(sleep_for(loop_, seconds(2)));
   Ending ending = apply(R"(
 apiVersion: v1
 kind: Secret
