@@ -34,8 +34,8 @@ struct ClusterState {
   std::vector<Json> definitions;             // CustomResourceDefinitions
   std::vector<Json> api_services;
   std::vector<Json> namespaces;
-  // Objects for which a controller defines kinds (makers.h). Read only where the bundle has objects of kinds that nobody
-  // else defines.
+  // Objects for which a controller defines kinds (makers.h). Read only where the bundle has objects of kinds that
+  // nobody else defines.
   std::vector<Json> makers = {};
   std::vector<Json> services;  // those that webhooks, conversions and APIServices name
 
