@@ -11,7 +11,8 @@ Each bundle goes through the same steps, in the sandbox, where pods are played a
 real control plane without nodes, with `--no-wait`:
 
 1. **apply** the older version with `--name`;
-2. **again**: the same; everything has to be `unchanged`;
+2. **again**: the same; everything has to be `unchanged`, or left out, as hooks of Helm are that are for installations alone. Hooks for
+   upgrades run anew in every run, as with Helm, so they and what they need are `created` again;
 3. **upgrade** to the newer version with `--prune`, and **again** that;
 4. **delete** by name: nothing may be left.
 

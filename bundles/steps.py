@@ -122,7 +122,8 @@ def step(name, result):
     objects = result.pop("objects")
     result["step"], result["objects"] = name, len(objects)
     if name.startswith("again"):
-        result["not unchanged"] = [f"{title(one)} {one['outcome']}" for one in objects if one["outcome"] != "unchanged"]
+        result["not unchanged"] = [f"{title(one)} {one['outcome']}" for one in objects
+                                   if one["outcome"] not in ("unchanged", "left out")]
     if name == "delete":
         result["kept"] = [title(one) for one in objects if one["outcome"] not in ("gone", "absent")]
     say(f"    {name:15} exit {result['exit']}  {result['seconds']:6.1f} s  {result['summary']}")
