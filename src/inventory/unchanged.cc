@@ -1,5 +1,7 @@
 #include "inventory/unchanged.h"
 
+#include <algorithm>
+
 #include "base/base64.h"
 #include "fields/managed_fields.h"
 #include "fields/owned.h"
@@ -20,15 +22,6 @@ using fields::PathElement;
 
 std::string place_of(std::string_view api_version, std::string_view kind) {
   return fmt::format("{} {}", api_version, kind);
-}
-
-// A Secret's stringData is a way to write its data: owned as it was written, and never read back.
-Json with_strings_as_data(Json secret) {
-  if (!secret["stringData"].is_object()) return secret;
-  Json strings = secret["stringData"];
-  for (const auto& [name, text] : strings.members()) secret.make("data").make(name) = to_base64(text.string_or(""));
-  secret.if_object()->erase("stringData");
-  return secret;
 }
 
 // What the server makes of an object before it stores it.
@@ -131,6 +124,15 @@ class Doubt {
 };
 
 }  // namespace
+
+Json with_strings_as_data(Json secret) {
+  auto is_text = [](const Json::Member& member) { return member.value.if_string() != nullptr; };
+  if (!secret["stringData"].is_object() || !std::ranges::all_of(secret["stringData"].members(), is_text)) return secret;
+  Json strings = secret["stringData"];
+  for (const auto& [name, text] : strings.members()) secret.make("data").make(name) = to_base64(text.string_or(""));
+  secret.if_object()->erase("stringData");
+  return secret;
+}
 
 void Types::learn(const Json& definition) {
   const Json& spec = definition["spec"];

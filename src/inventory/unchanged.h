@@ -30,6 +30,10 @@ class Types {
   std::map<std::string, Known, std::less<>> known_;
 };
 
+// A Secret with its stringData as data, if all of that is text: as the API server stores it, and as it can be owned.
+// What is owned as stringData would stay in the cluster when it leaves the manifest.
+Json with_strings_as_data(Json secret);
+
 // True only if the API server would answer such an apply with the object as it is: `manager` has applied exactly these
 // fields before, owns each of them still, and every value is what the server would make of the wanted one. Otherwise,
 // and wherever that is in doubt, false: that costs a request and nothing else. Kinds that `types` does not know are in

@@ -198,6 +198,21 @@ TEST_F(DayTwoTest, AFieldThatIsNotDeclaredAtAllIsRefusedSoonAfterItsDefinitionCh
   EXPECT_LT(ending.took, milliseconds(100));
 }
 
+// What is owned as stringData is owned nowhere.
+TEST_F(DayTwoTest, AKeyThatLeavesTheManifestLeavesTheSecret) {
+  auto secret = [](std::string_view data) {
+    return fmt::format("apiVersion: v1\nkind: Secret\nmetadata: {{name: login}}\nstringData: {{{}}}\n", data);
+  };
+  for (const Options& options : {Options(), shop()}) {
+    apply(secret("a: one, b: two"), options);
+    EXPECT_EQ(states(apply(secret("a: one"), options)), "Secret default/login changed\n");
+    EXPECT_EQ(get("/api/v1/namespaces/default/secrets/login")["data"].dump(), R"({"a":"b25l"})");
+    EXPECT_EQ(states(apply(secret("a: one"), options)), "Secret default/login unchanged\n");
+  }
+  // The API server says what is wrong with it.
+  EXPECT_EQ(apply(secret("a: 1")).how, Ending::How::failed);
+}
+
 // A policy that quotes what it refuses, plain and encoded.
 TEST_F(DayTwoTest, ValuesOfSecretsReachNoText) {
   std::string policy = R"(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "inventory/unchanged.h"
 #include "kube/plain_text.h"
 #include "rollout/causes.h"
 #include "rollout/contest.h"
@@ -40,7 +41,8 @@ Json as_sent(const object::Object& object, std::string_view part_of) {
     for (std::string_view name : {"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"})
       metadata->erase(name);
   if (Json::Object* members = value.if_object()) members->erase("status");
-  return value;
+  bool is_secret = object.kind() == "Secret" && object.group().empty();
+  return is_secret ? inventory::with_strings_as_data(std::move(value)) : value;
 }
 
 bool Sender::is_expected(uint32_t node, const Fault& fault) const {

@@ -131,6 +131,20 @@ class Exact(DayTwo):
             self.assertRegex(self.applies([config_map("a", value="2")], *flags, name="")[-1], "^1 changed in ")
 
 
+class Secrets(DayTwo):
+    def test_a_key_that_leaves_the_manifest_leaves_the_secret(self):
+        for name in ("shop", ""):
+            for first, second in (({"stringData": {"a": "1", "b": "2"}}, {"stringData": {"a": "3"}}),
+                                  ({"data": {"a": "MQ==", "b": "Mg=="}}, {"stringData": {"a": "3"}})):
+                with self.subTest(name=name, first=first):
+                    command = [FAIRLEAD, "apply", *(["--name", name] if name else []), "-f", "-"]
+                    secret = named("v1", "Secret", f"login{name}")
+                    for content, said in ((first, "^1 (created|changed) in "), (second, "^1 changed in "), (second, "^1 unchanged in ")):
+                        result = self.must(run(*command, stdin=documents({**secret, **content}), env=self.env))
+                        self.assertRegex(result.stdout.splitlines()[-1], said)
+                    self.assertEqual(kubectl("-n", self.home, "get", "secret", f"login{name}", "-o", "jsonpath={.data}"), '{"a":"Mw=="}')
+
+
 class SideBySide(DayTwo):
     def test_run_that_starts_while_another_ends(self):
         """It decides by what the other has left, not by what was there before."""
