@@ -15,12 +15,17 @@ def run(*argv, stdin="", timeout=120, **more):
     return subprocess.run(argv, input=stdin, capture_output=True, text=True, timeout=timeout, **more)
 
 
+SEPARATOR = "\n---\n"
+
+
 def kubectl(*arguments, stdin="", check=True):
+    if SEPARATOR in stdin:  # Old kubectls read no stream of JSON documents.
+        stdin = json.dumps({"apiVersion": "v1", "kind": "List", "items": [json.loads(one) for one in stdin.split(SEPARATOR)]})
     return run(KUBECTL, *arguments, stdin=stdin, check=check).stdout
 
 
 def documents(*objects):
-    return "\n---\n".join(json.dumps(one) for one in objects)
+    return SEPARATOR.join(json.dumps(one) for one in objects)
 
 
 def named(api_version, kind, name, namespace="", **more):

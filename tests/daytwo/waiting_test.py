@@ -177,7 +177,7 @@ class Waiting(DayTwo):
                 self.assertEqual(refused.returncode, 1, refused.stdout + refused.stderr)
                 self.assertIn("set the annotation fairlead.dev/on-immutable: recreate", refused.stderr.splitlines()[-1])
                 self.assertIn(" cannot be changed: ", refused.stderr)
-                self.assertLess(len(refused.stderr), 1000)
+                self.assertLess(len(refused.stderr), 1500)
                 self.assertNotIn("hunter", refused.stderr)
                 self.assertEqual(kubectl(*uid), first)
                 changed = {**one, **change, "metadata": {**one["metadata"], "annotations": recreate}}
