@@ -350,98 +350,100 @@ void Sender::refuse(uint32_t node, const Failure& failure, std::optional<Duratio
   run_.failed(node, refused_error(run_, guards_, evidence_, node, failure, within));
 }
 
-Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, std::optional<Failure>& last) {
-  bool force = false;
-  Duration pause = kFirstPause;
+Task<Result<bool>> Sender::make_sendable(uint32_t node, Gate::Place& place, std::optional<Failure>& last) {
   if (run_.options.dry_run && !run_.kinds.of(run_.object(node))) {
     unchecked(node, "it cannot be checked before the API that serves its kind is there");
-    co_return Result<void>();
+    co_return true;
   }
   CO_TRY(co_await learn_kind(node, last));
   if (std::optional<Error> misplaced = run_.place(node)) {
     refuse(node, Failure(*std::move(misplaced)), std::nullopt);
-    co_return Result<void>();
+    co_return true;
   }
   if (!run_.options.dry_run) CO_TRY(co_await await_reach(node, place, last));
-  if (runs_anew(run_, node)) {
-    CO_TRY_ASSIGN(bool is_settled, co_await make_anew(node));
-    if (is_settled) co_return Result<void>();
-  }
-  while (true) {
+  if (runs_anew(run_, node)) co_return co_await make_anew(node);
+  co_return false;
+}
+
+Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, std::optional<Failure>& last) {
+  CO_TRY_ASSIGN(bool is_settled, co_await make_sendable(node, place, last));
+  Attempt attempt{.pause = kFirstPause};
+  while (!is_settled) {
     if (!holding_.is_recorded(node)) CO_TRY(co_await holding_.await_record(node, last));
-    CO_TRY_ASSIGN(uint64_t connection, co_await guards_.connection_for(node));
+    CO_TRY_ASSIGN(attempt.connection, co_await guards_.connection_for(node));
     CO_TRY(co_await precedence_.await(node));
     // Not governed by patience: it is not the object's fault that there are many, and what is in flight ends by itself.
     CO_TRY(co_await take_turn().governed_by(&run_.waits));
-    kube::Outcome<kube::Reply> outcome = co_await apply(node, connection, force).governed_by(&run_.requests);
-    precedence_.sent(node);
-    if (outcome) {
-      Then then = decide(outcome->value);
-      if (then == Then::await_gone) {
-        run_.tell(What::parked, node, "terminating", "one of that name is being deleted, and has to be gone first");
-        CO_TRY(co_await await_gone(node));
-        continue;
-      }
-      if (then == Then::accept) {
+    CO_TRY_ASSIGN(is_settled, co_await send_once(node, attempt, place, last));
+  }
+  co_return Result<void>();
+}
+
+Task<Result<bool>> Sender::send_once(uint32_t node, Attempt& attempt, Gate::Place& place,
+                                     std::optional<Failure>& last) {
+  kube::Outcome<kube::Reply> outcome =
+      co_await apply(node, attempt.connection, attempt.force).governed_by(&run_.requests);
+  precedence_.sent(node);
+  if (outcome) {
+    switch (decide(outcome->value)) {
+      case Then::accept:
         place.passed();
         co_await look_for_comparison(node, *outcome);
         accept(node, *std::move(outcome));
-        co_return Result<void>();
-      }
-      auto taken = co_await take_over(node, connection, outcome->value).governed_by(&run_.requests);
-      if (taken) continue;
-      outcome = std::unexpected(taken.error());
+        co_return true;
+      case Then::await_gone:
+        run_.tell(What::parked, node, "terminating", "one of that name is being deleted, and has to be gone first");
+        CO_TRY(co_await await_gone(node));
+        co_return false;
+      case Then::apply_again: break;
     }
-    last = outcome.error();
-    const Fault* fault = last->fault();
-    if (!fault && connection != 0) guards_.lost(connection);
-    switch (decide(node, *last)) {
-      case Next::give_up:
-        // It refuses to be asked in a dry run. That says nothing about the object.
-        if (run_.options.dry_run && last->is(FaultKind::webhook_no_dry_run)) {
-          unchecked(node, "it cannot be checked: " + fault->explanation);
-          co_return Result<void>();
-        }
-        // A denial proves that the webhook works: others who wait for it need not.
-        if (last->is(FaultKind::webhook_denied)) place.passed();
-        refuse(node, *last, std::nullopt);
-        co_return Result<void>();
-      case Next::contest: {
-        CO_TRY_ASSIGN(bool is_refused, co_await contest(node, *last, force));
-        if (is_refused) co_return Result<void>();
-        break;
-      }
-      case Next::recreate: {
-        if (run_.options.dry_run) {
-          unchecked(node, "a field that cannot be changed differs: it would be deleted and made again");
-          co_return Result<void>();
-        }
-        CO_TRY_ASSIGN(bool is_refused, co_await recreate(node));
-        if (is_refused) co_return Result<void>();
-        break;
-      }
-      case Next::make_anew: {
-        CO_TRY_ASSIGN(bool is_settled, co_await make_anew(node));
-        if (is_settled) co_return Result<void>();
-        break;
-      }
-      case Next::park:
-        if (run_.options.dry_run) {
-          unchecked(node, "it cannot be checked before the rest of the bundle is there: " + fault->explanation);
-          co_return Result<void>();
-        }
-        CO_TRY(co_await park(node, *fault, place));
-        break;
-      case Next::pause: {
-        place.leave();
-        tell_pause(node, *last);
-        Duration wait = fault && fault->retry_after ? std::max(*fault->retry_after, pause) : pause;
-        CO_TRY(co_await sleep_for(run_.loop, wait));
-        pause = std::min(pause * 2, kLongestPause);
-        break;
-      }
+    auto taken = co_await take_over(node, attempt.connection, outcome->value).governed_by(&run_.requests);
+    if (taken) co_return false;
+    outcome = std::unexpected(taken.error());
+  }
+  last = outcome.error();
+  if (!last->fault() && attempt.connection != 0) guards_.lost(attempt.connection);
+  co_return co_await answer_refusal(node, attempt, place, *last);
+}
+
+Task<Result<bool>> Sender::answer_refusal(uint32_t node, Attempt& attempt, Gate::Place& place, const Failure& failure) {
+  const Fault* fault = failure.fault();
+  Next next = decide(node, failure);
+  if (std::string why = reason_not_to_check(next, failure); !why.empty()) {
+    unchecked(node, std::move(why));
+    co_return true;
+  }
+  switch (next) {
+    case Next::give_up:
+      // A denial proves that the webhook works: others who wait for it need not.
+      if (failure.is(FaultKind::webhook_denied)) place.passed();
+      refuse(node, failure, std::nullopt);
+      co_return true;
+    case Next::contest: co_return co_await contest(node, failure, attempt.force);
+    case Next::recreate: co_return co_await recreate(node);
+    case Next::make_anew: co_return co_await make_anew(node);
+    case Next::park: CO_TRY(co_await park(node, *fault, place)); break;
+    case Next::pause: {
+      place.leave();
+      tell_pause(node, failure);
+      Duration wait = fault && fault->retry_after ? std::max(*fault->retry_after, attempt.pause) : attempt.pause;
+      CO_TRY(co_await sleep_for(run_.loop, wait));
+      attempt.pause = std::min(attempt.pause * 2, kLongestPause);
+      break;
     }
   }
+  co_return false;
+}
+
+std::string Sender::reason_not_to_check(Next next, const Failure& failure) const {
+  if (!run_.options.dry_run) return {};
+  // The webhook refuses to be asked in a dry run. That says nothing about the object.
+  if (next == Next::give_up && failure.is(FaultKind::webhook_no_dry_run))
+    return "it cannot be checked: " + failure.fault()->explanation;
+  if (next == Next::recreate) return "a field that cannot be changed differs: it would be deleted and made again";
+  if (next == Next::park)
+    return "it cannot be checked before the rest of the bundle is there: " + failure.fault()->explanation;
+  return {};
 }
 
 void Sender::tell_pause(uint32_t node, const Failure& failure) {

@@ -35,8 +35,30 @@ class Sender {
   // What a successful apply leaves to do.
   enum class Then { accept, apply_again, await_gone };
 
-  // What it got last is in `last` where it is cancelled.
+  // What changes from one attempt to send an object to the next.
+  struct Attempt {
+    uint64_t connection = 0;
+    bool force = false;
+    Duration pause{};
+  };
+
+  // Sends the object until it is stored or refused for good. `last` holds the last refusal when the task is cancelled.
   Task<Result<void>> send_until_stored(uint32_t node, Gate::Place& place, std::optional<kube::Failure>& last);
+  // Everything before the first attempt: the kind is known, the namespace is set, and the guards can be reached. True
+  // if the object is settled by that.
+  [[gnu::noinline]] Task<Result<bool>> make_sendable(uint32_t node, Gate::Place& place,
+                                                     std::optional<kube::Failure>& last);
+  // One attempt, and the wait that its answer asks for. True if the object is settled.
+  //
+  // Thousands of objects wait for their turn. If the compiler inlined the coroutines of an attempt, each of these
+  // objects would hold the memory of a whole attempt (19 KB) while it waits.
+  [[gnu::noinline]] Task<Result<bool>> send_once(uint32_t node, Attempt& attempt, Gate::Place& place,
+                                                 std::optional<kube::Failure>& last);
+  // Does what `decide` says about a refusal. True if the object is settled.
+  [[gnu::noinline]] Task<Result<bool>> answer_refusal(uint32_t node, Attempt& attempt, Gate::Place& place,
+                                                      const kube::Failure& failure);
+  // In a dry run: why that refusal says nothing about the object; empty if it does.
+  std::string reason_not_to_check(Next next, const kube::Failure& failure) const;
   // Until few enough are under way for one more. Fails when cancelled.
   Task<Result<void>> take_turn();
   Task<kube::Outcome<kube::Reply>> apply(uint32_t node, uint64_t connection, bool force);
