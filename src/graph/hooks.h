@@ -23,8 +23,9 @@ struct Hook {
   bool is_left_out() const { return !before && !after; }
 };
 
-// Nothing for an object that is no hook of Helm. `was_there`: the bundle was rolled out before, so that this run is an
-// upgrade and no installation; where that is not known it is both.
+// Reads the annotations of a Helm hook. Returns nothing if the object is not a hook. `was_there` is true if the bundle
+// was rolled out before, so that this run is an upgrade, and false if it is an installation. If it is not known, the
+// run counts as both.
 std::optional<Hook> read_hook(const Json& annotations, std::optional<bool> was_there);
 
 }  // namespace fairlead::graph

@@ -21,9 +21,8 @@ std::string gate_of_service(std::string_view ns, std::string_view name) {
   return fmt::format("service {}/{}", ns, name);
 }
 
-bool is_about_service(const kube::Fault& fault) {
-  if (!fault.webhook || fault.webhook->service.empty()) return false;
-  switch (fault.kind) {
+bool is_out_of_reach(kube::FaultKind kind) {
+  switch (kind) {
     case kube::FaultKind::webhook_service_missing:
     case kube::FaultKind::webhook_port_missing:
     case kube::FaultKind::webhook_no_endpoints:
@@ -32,6 +31,10 @@ bool is_about_service(const kube::Fault& fault) {
     case kube::FaultKind::webhook_hung_up: return true;
     default: return false;
   }
+}
+
+bool is_about_service(const kube::Fault& fault) {
+  return fault.webhook && !fault.webhook->service.empty() && is_out_of_reach(fault.kind);
 }
 
 std::string gate_for(const kube::Fault& fault) {

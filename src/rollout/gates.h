@@ -29,6 +29,8 @@ class Gates {
 std::string gate_for(const kube::Fault& fault);
 std::string gate_of_webhook(std::string_view name);
 std::string gate_of_service(std::string_view ns, std::string_view name);
+// The API server could not connect to the webhook.
+bool is_out_of_reach(kube::FaultKind kind);
 // The fault says that nobody answers behind the Service that it names.
 bool is_about_service(const kube::Fault& fault);
 

@@ -14,7 +14,7 @@ readiness::Why why_pods(const Run& run, const Evidence& evidence, uint32_t node,
 Json as_stored(const Run& run, uint32_t node);
 
 // Names the Secrets and ConfigMaps that the pods of the workload (or behind the Service) wait for and that do not
-// exist. The kubelet tells that in the state of a container, or in an Event where a volume cannot be mounted.
+// exist. The kubelet reports them in the container's state, or in an Event if a volume cannot be mounted.
 void add_missing(readiness::Why& why, const Run& run, const Evidence& evidence, const Json& workload);
 
 }  // namespace fairlead::rollout

@@ -27,14 +27,8 @@ bool is_guard_down(const kube::Fault& fault) {
     case kube::FaultKind::webhook_wrong_certificate:
     case kube::FaultKind::webhook_not_https:
     case kube::FaultKind::webhook_path_missing:
-    case kube::FaultKind::webhook_unreachable:
-    case kube::FaultKind::webhook_service_missing:
-    case kube::FaultKind::webhook_port_missing:
-    case kube::FaultKind::webhook_no_endpoints:
-    case kube::FaultKind::webhook_refused:
-    case kube::FaultKind::webhook_timeout:
-    case kube::FaultKind::webhook_hung_up: return true;
-    default: return false;
+    case kube::FaultKind::webhook_unreachable: return true;
+    default: return is_out_of_reach(fault.kind);
   }
 }
 
@@ -82,7 +76,8 @@ std::string key_of(const Run& run, uint32_t node, const Error& error) {
   return error.cause() ? error.cause()->message() : key_of_node(node);
 }
 
-// A webhook configuration that is not ready is no cause of its own beside what its webhooks stand on.
+// A webhook configuration that is not ready is not reported as a separate cause if the workload behind its webhooks is
+// reported already.
 std::optional<std::string> key_of_configuration(const Run& run, const std::map<std::string, Group>& groups,
                                                 uint32_t node) {
   for (uint32_t i = 0; i < run.graph.guards().size(); ++i) {
