@@ -7,6 +7,7 @@ import pathlib
 import re
 import ssl
 import tempfile
+import time
 import urllib.parse
 
 
@@ -18,6 +19,11 @@ def value_in(kubeconfig, key):
 
 class Unreachable(Exception):
     """The server gives no answer at all."""
+
+
+def is_starting(status, text):
+    """Whether the server asks to come again because its cache of that kind is not filled yet, as clients then do."""
+    return status == 429 and "storage is (re)initializing" in text
 
 
 class Server:
@@ -41,6 +47,13 @@ class Server:
 
     def request(self, method, path, body=None, headers=None):
         """Status, headers and body of the answer."""
+        while True:
+            status, answer_headers, text = self.request_once(method, path, body, headers)
+            if not is_starting(status, text):
+                return status, answer_headers, text
+            time.sleep(float(answer_headers.get("Retry-After", 1)))
+
+    def request_once(self, method, path, body, headers):
         connection = self.connect()
         try:
             payload = body.encode() if body else None

@@ -3,9 +3,11 @@ import http.client
 import json
 import socket
 import threading
+import time
 
 from given import PATIENCE
 from script import Mistake
+from server import is_starting
 
 
 def counts(event):
@@ -14,14 +16,25 @@ def counts(event):
     return event["type"] != "BOOKMARK" or "k8s.io/initial-events-end" in annotations
 
 
-class Watch:
-    def __init__(self, server, path):
+def begin(server, path):
+    """The connection's socket and the answer that the events come in."""
+    while True:
         connection = server.connect(timeout=PATIENCE)
         connection.request("GET", path, headers={"Accept": "application/json", **server.headers})
-        self.socket = connection.sock
+        open_socket = connection.sock  # kept here: the connection forgets it when an answer has no length
         answer = connection.getresponse()
-        if answer.status != 200:
-            raise Mistake(f"WATCH {path}: {answer.status} {answer.read().decode()}")
+        if answer.status == 200:
+            return open_socket, answer
+        text = answer.read().decode()
+        if not is_starting(answer.status, text):
+            raise Mistake(f"WATCH {path}: {answer.status} {text}")
+        connection.close()
+        time.sleep(float(answer.headers.get("Retry-After", 1)))
+
+
+class Watch:
+    def __init__(self, server, path):
+        self.socket, answer = begin(server, path)
         self.events, self.changed = [], threading.Condition()
         threading.Thread(target=self.collect, args=(answer,), daemon=True).start()
 
