@@ -107,6 +107,16 @@ immutable: false
     return lambda _: json.loads(Run([MANIFEST_BENCH, path], stdout=subprocess.PIPE).output)["mb_per_s"]
 
 
+def memory_of_reading(folder, documents):
+    """MiB for reading so many small documents. The server is not there: what comes behind the reading is left out."""
+    path = folder / f"{documents}.yaml"
+    with open(path, "w") as file:
+        for number in range(documents):
+            file.write(f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: map-{number}\n  namespace: default\n"
+                       f"data:\n  key: value-{number}\n---\n")
+    return lambda _: Run([FAIRLEAD, "apply", "-f", path, "--server", "http://127.0.0.1:1"], codes=(1,)).peak_mib
+
+
 def start_up(argv):
     """Milliseconds for one start, as the mean of twenty in a row."""
     def measure(_):
@@ -135,6 +145,9 @@ def main():
             interleave([start, kubectl_start], wanted.rounds)
             read = Arm("reading manifests, MB/s", reading(pathlib.Path(folder)))
             interleave([read], wanted.rounds)
+            many, very_many = (Arm(f"reading {count:,} small documents, MiB", memory_of_reading(pathlib.Path(folder), count))
+                               for count in (100_000, 1_000_000))
+            interleave([many, very_many], 2)
     finally:
         cluster("down", "--name", instance)
     figures = Figures()
@@ -143,6 +156,8 @@ def main():
     figures.at_least("create, objects/s, to kubectl apply", fairlead, client_side, 6)
     figures.value_at_most("peak memory while creating, MiB", bench.peak, 60)
     figures.value_at_least("reading 50 MB of manifests, MB/s", read, 20)
+    figures.value_at_most("peak memory, reading 100,000 small documents, MiB", many, 200)
+    figures.value_at_most("peak memory, reading 1,000,000 small documents, MiB", very_many, 2000)
     figures.at_most("start-up, ms, to kubectl version --client", start, kubectl_start, 0.2)
     sys.exit(0 if figures.print(wanted.json) else 1)
 

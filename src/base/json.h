@@ -118,6 +118,8 @@ class Json {
   struct Limits {
     size_t bytes = size_t{64} << 20;
     size_t depth = 200;
+    // Objects and arrays included. A value takes some 20 times the memory of the shortest text that makes one.
+    size_t values = 8'000'000;
   };
   // One value and nothing behind it. Errors carry line and column. A key that comes twice is an error.
   static Result<Json> parse(std::string_view text, Limits limits);
@@ -134,6 +136,8 @@ class Json {
   struct Flaw {
     std::string what;
     size_t offset = 0;
+    // The text may be well formed, and is too much of it.
+    bool is_limit = false;
   };
   struct First;
   // The first of several values that follow each other; for callers who have positions of their own to tell.
@@ -163,7 +167,8 @@ struct Json::Lenient {
 
 struct Json::First {
   Json value;
-  size_t size = 0;  // bytes of the text up to its end, space before it included
+  size_t size = 0;    // bytes of the text up to its end, space before it included
+  size_t values = 0;  // how many there are in it, itself included
 };
 
 // Here, where Member is complete.

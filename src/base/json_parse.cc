@@ -48,7 +48,7 @@ void collapse(Json::Object& object, Json::Repeats repeats) {
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
  public:
   // Without `repeats`, a key that comes twice is an error.
-  Builder(size_t max_depth, std::optional<Json::Repeats> repeats) : max_depth_(max_depth), repeats_(repeats) {}
+  Builder(const Json::Limits& limits, std::optional<Json::Repeats> repeats) : limits_(limits), repeats_(repeats) {}
 
   bool Null() { return add(Json()); }
   bool Bool(bool value) { return add(Json(value)); }
@@ -82,6 +82,8 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   Json take() { return std::move(result_); }
   std::vector<std::string> take_repeated() { return std::move(repeated_); }
   const std::string& problem() const { return problem_; }
+  size_t values() const { return values_; }
+  bool is_over_limit() const { return is_over_limit_; }
 
  private:
   // An object or array that has been opened and not closed yet, with the key that the next value will have.
@@ -121,6 +123,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   }
 
   bool add(Json value) {
+    if (++values_ > limits_.values) return exceed(fmt::format("more than {} values", limits_.values));
     if (open_.empty()) {
       result_ = std::move(value);
     } else if (Open& parent = open_.back(); Json::Array* array = parent.value.if_array()) {
@@ -132,12 +135,15 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   }
 
   bool open(Json value) {
-    if (open_.size() >= max_depth_) {
-      problem_ = fmt::format("nested deeper than {} levels", max_depth_);
-      return false;
-    }
+    if (open_.size() >= limits_.depth) return exceed(fmt::format("nested deeper than {} levels", limits_.depth));
     open_.push_back({std::move(value), {}});
     return true;
+  }
+
+  bool exceed(std::string problem) {
+    problem_ = std::move(problem);
+    is_over_limit_ = true;
+    return false;
   }
 
   bool close() {
@@ -182,8 +188,10 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     }
   }
 
-  size_t max_depth_;
+  Json::Limits limits_;
   std::optional<Json::Repeats> repeats_;
+  size_t values_ = 0;
+  bool is_over_limit_ = false;
   std::vector<std::string> repeated_;
   size_t repeated_bytes_ = 0;
   std::vector<Open> open_;
@@ -195,6 +203,8 @@ Error error_at(std::string_view text, const Json::Flaw& flaw) {
   std::string_view before = text.substr(0, std::min(flaw.offset, text.size()));
   size_t line = 1 + size_t(std::ranges::count(before, '\n'));
   size_t column = before.size() - (before.rfind('\n') + 1) + 1;
+  if (flaw.is_limit)
+    return Error(ErrorKind::limit, fmt::format("too large as JSON: {} (line {}, column {})", flaw.what, line, column));
   return Error(ErrorKind::invalid, fmt::format("not valid JSON: {} (line {}, column {})", flaw.what, line, column));
 }
 
@@ -218,7 +228,7 @@ std::expected<Parsed, Json::Flaw> parse_with(std::string_view text, Json::Limits
                                              std::optional<Json::Repeats> repeats) {
   bool cut = text.size() > limits.bytes;
   if (cut) text = text.substr(0, limits.bytes);
-  Builder builder(limits.depth, repeats);
+  Builder builder(limits, repeats);
   rapidjson::MemoryStream stream(text.data(), text.size());
   rapidjson::Reader reader;
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
@@ -227,11 +237,12 @@ std::expected<Parsed, Json::Flaw> parse_with(std::string_view text, Json::Limits
   if (!result) {
     if (cut && stream.Tell() >= text.size())
       return std::unexpected(
-          Json::Flaw{.what = fmt::format("larger than the limit of {} bytes", limits.bytes), .offset = 0});
+          Json::Flaw{.what = fmt::format("larger than the limit of {} bytes", limits.bytes), .is_limit = true});
     std::string_view problem = builder.problem().empty() ? describe(result.Code()) : builder.problem();
-    return std::unexpected(Json::Flaw{.what = std::string(problem), .offset = result.Offset()});
+    return std::unexpected(
+        Json::Flaw{.what = std::string(problem), .offset = result.Offset(), .is_limit = builder.is_over_limit()});
   }
-  return Parsed{{.value = builder.take(), .size = stream.Tell()}, builder.take_repeated()};
+  return Parsed{{.value = builder.take(), .size = stream.Tell(), .values = builder.values()}, builder.take_repeated()};
 }
 
 Result<Parsed> parse_whole(std::string_view text, Json::Limits limits, std::optional<Json::Repeats> repeats) {

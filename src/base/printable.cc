@@ -31,21 +31,20 @@ Character first_character(std::string_view text) {
 }
 
 bool is_harmless(char32_t code) {
-  if (code == '\n' || code == '\t') return true;
   bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029;
   bool turns_writing = code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
                        (code >= 0x2066 && code <= 0x2069);
   return !is_control && !turns_writing;
 }
 
-}  // namespace
-
-std::string printable(std::string_view text) {
+std::string written_out(std::string_view text, bool may_break) {
   std::string safe;
   safe.reserve(text.size());
   while (!text.empty()) {
     auto [code, size] = first_character(text);
     if (size == 0) fmt::format_to(std::back_inserter(safe), "\\x{:02x}", static_cast<unsigned char>(text[0]));
+    else if (may_break && (code == '\n' || code == '\t')) safe += static_cast<char>(code);
+    else if (code == '\n' || code == '\t') safe += code == '\n' ? "\\n" : "\\t";
     else if (is_harmless(code)) safe += text.substr(0, size);
     else if (code < 0x80) fmt::format_to(std::back_inserter(safe), "\\x{:02x}", uint32_t(code));
     else fmt::format_to(std::back_inserter(safe), "\\u{:04x}", uint32_t(code));
@@ -53,5 +52,10 @@ std::string printable(std::string_view text) {
   }
   return safe;
 }
+
+}  // namespace
+
+std::string printable(std::string_view text) { return written_out(text, true); }
+std::string printable_line(std::string_view text) { return written_out(text, false); }
 
 }  // namespace fairlead

@@ -10,6 +10,8 @@ TEST(Printable, TextStaysAsItIs) {
   EXPECT_EQ(printable(""), "");
 }
 
+TEST(Printable, ALineStaysALine) { EXPECT_EQ(printable_line("a\nb\tc\x1b ü"), "a\\nb\\tc\\x1b ü"); }
+
 TEST(Printable, WhatATerminalWouldObeyIsWrittenOut) {
   EXPECT_EQ(printable("denied\033[2J\033]0;title\a"), "denied\\x1b[2J\\x1b]0;title\\x07");
   EXPECT_EQ(printable("all is well\rerror"), "all is well\\x0derror");

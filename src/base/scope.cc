@@ -24,6 +24,18 @@ Task<void> Scope::join() {
   while (running_ > 0) (void)co_await ended_.wait_uncancelled();
 }
 
+CancelAt::CancelAt(Loop& loop, TimePoint time, CancelSource& source) : loop_(loop) {
+  if (time == TimePoint::max()) return;
+  timer_ = loop.call_at(time, [this, &source] {
+    fired_ = true;
+    source.cancel();
+  });
+}
+
+CancelAt::~CancelAt() {
+  if (timer_) loop_.cancel_timer(*timer_);
+}
+
 Task<Result<void>> sleep_until(Loop& loop, TimePoint time) {
   Signal woken(loop);
   bool due = false;

@@ -7,6 +7,8 @@
 //   co_await scope.join();       // always: before the scope is destroyed
 #pragma once
 
+#include <optional>
+
 #include "base/loop.h"
 #include "base/signal.h"
 #include "base/task.h"
@@ -39,18 +41,29 @@ class Scope {
 Task<Result<void>> sleep_until(Loop& loop, TimePoint time);
 Task<Result<void>> sleep_for(Loop& loop, Duration delay);
 
+// Cancels a source at a time, if it is still there then; TimePoint::max() for never.
+class CancelAt {
+ public:
+  CancelAt(Loop& loop, TimePoint time, CancelSource& source);
+  ~CancelAt();
+  CancelAt(const CancelAt&) = delete;
+  CancelAt& operator=(const CancelAt&) = delete;
+
+  bool fired() const { return fired_; }
+
+ private:
+  Loop& loop_;
+  std::optional<Loop::TimerId> timer_;
+  bool fired_ = false;
+};
+
 // Runs the task; when the time is over it is cancelled and, once it has ended, the error is a timeout that says `what`.
 template <class T>
 Task<Result<T>> with_deadline(Loop& loop, TimePoint deadline, std::string what, Task<Result<T>> task) {
   CancelSource cancel(co_await current_cancel());
-  bool fired = false;
-  Loop::TimerId timer = loop.call_at(deadline, [&] {
-    fired = true;
-    cancel.cancel();
-  });
+  CancelAt timer(loop, deadline, cancel);
   Result<T> result = co_await std::move(task).governed_by(&cancel);
-  loop.cancel_timer(timer);
-  if (fired && !result && result.error().kind() == ErrorKind::cancelled)
+  if (timer.fired() && !result && result.error().kind() == ErrorKind::cancelled)
     co_return fail(Error(ErrorKind::timeout, std::move(what)));
   co_return result;
 }

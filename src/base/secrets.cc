@@ -58,6 +58,11 @@ void Secrets::hide(std::string_view value) {
   }
 }
 
+void Secrets::hide(const Secrets& others) {
+  for (const auto& [beginning, forms] : others.forms_)
+    for (const std::string& form : forms) add(form);
+}
+
 void Secrets::show(std::string_view value) {
   if (value.size() < kShortest) return;
   auto found = forms_.find(beginning(value));

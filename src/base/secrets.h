@@ -19,6 +19,8 @@ class Secrets {
   // Hides the value as it is and in the forms in which servers quote it: base64, escaped as in JSON and in Go, without
   // white space around it, and line by line. Values of fewer than four bytes are in every text, and are not hidden.
   void hide(std::string_view value);
+  // All that the others hide as well.
+  void hide(const Secrets& others);
   // Takes a value out again, in all its forms: it is no secret, but the name of something.
   void show(std::string_view value);
   bool empty() const { return forms_.empty(); }

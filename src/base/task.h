@@ -99,6 +99,24 @@ struct current_cancel {
   CancelSource* await_resume() noexcept { return source; }
 };
 
+// `CO_TRY(co_await go_on());` cancelled_error() if this task was cancelled. For loops in which every value may be there
+// already: what never really waits would never notice.
+struct go_on {
+  CancelSource* source = nullptr;
+  bool await_ready() noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
+    source = self.promise().cancel;
+    return false;
+  }
+  Result<void> await_resume() const;
+};
+
 inline Error cancelled_error() { return Error(ErrorKind::cancelled, "cancelled"); }
+
+inline Result<void> go_on::await_resume() const {
+  if (source && source->cancelled()) return fail(cancelled_error());
+  return {};
+}
 
 }  // namespace fairlead

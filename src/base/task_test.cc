@@ -77,6 +77,25 @@ TEST(Deadline, NestedOnesKeepTheirOwnWords) {
   EXPECT_EQ(loop.run(with_deadline(loop, loop.now() + 1s, "outer", std::move(inner))).error().message(), "outer");
 }
 
+TEST(Deadline, EndsWhatNeverHasToWait) {
+  VirtualLoop loop;
+  CancelSource source;
+  int turns = 0;
+  auto busy = [&]() -> Task<Result<void>> {
+    while (true) {
+      CO_TRY(co_await go_on());
+      if (++turns == 1000) source.cancel();
+    }
+  };
+  EXPECT_EQ(loop.run(busy().governed_by(&source)).error().kind(), ErrorKind::cancelled);
+  EXPECT_EQ(turns, 1000);
+}
+
+TEST(Deadline, CanBeNever) {
+  VirtualLoop loop;
+  EXPECT_EQ(loop.run(with_deadline(loop, TimePoint::max(), "late", slow_answer(loop, 1h))).value(), 42);
+}
+
 TEST(Channel, DeliversInOrderAndThenCloses) {
   VirtualLoop loop;
   Channel<int> channel(loop);

@@ -96,10 +96,10 @@ Task<int> apply(RealLoop& loop, const Globals& globals, const ApplyFlags& flags,
   }
   auto journal = RunJournal::open(loop.clock(), flags.journal);
   if (!journal) co_return report(journal.error());
-  std::optional<manifest::Bundle> bundle = co_await read_sources(loop, flags.sources, flags.recursive, &stop);
-  if (!bundle) co_return stop.cancelled() ? kInterrupted : kFailed;
+  auto bundle = co_await read_sources(loop, flags.sources, flags.recursive, options->timeout, &stop);
+  if (!bundle) co_return bundle.error();
   if (Result<void> selected = select(*bundle, flags.only, flags.skip); !selected) co_return report(selected.error());
-  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals);
+  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals, (*journal)->journal());
   if (!cluster) co_return report(cluster.error());
   options->default_namespace = (*cluster)->default_namespace();
   options->namespace_is_chosen = !globals.namespace_name.empty();

@@ -36,11 +36,12 @@ void log_request(const kube::Call& call, std::optional<int> status, Duration too
 
 }  // namespace
 
-Result<std::unique_ptr<Cluster>> Cluster::connect(RealLoop& loop, const Globals& globals) {
+Result<std::unique_ptr<Cluster>> Cluster::connect(RealLoop& loop, const Globals& globals, journal::Journal& journal) {
   kube::KubeFlags flags = kube_flags(globals);
   TRY_ASSIGN(kube::Kubeconfig files, kube::Kubeconfig::load(flags, kube::Surroundings::real()));
   TRY_ASSIGN(kube::ClusterConfig config, files.resolve(flags));
   kube::ConnectOptions options;
+  options.on_secret = [&journal](std::string_view secret) { journal.hide(secret); };
   options.has_terminal = ::isatty(STDIN_FILENO);
   options.client.user_agent = "fairlead/" FAIRLEAD_VERSION;
   if (globals.verbosity >= kShowRequests) options.client.observe = log_request;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/globals.h"
+#include "journal/journal.h"
 #include "kube/connect.h"
 #include "kube/discovery.h"
 #include "kube/kubeconfig.h"
@@ -15,8 +16,8 @@ namespace fairlead::cli {
 // A cluster that a command talks to.
 class Cluster {
  public:
-  // Reads the kubeconfig; opens no connection yet.
-  static Result<std::unique_ptr<Cluster>> connect(RealLoop& loop, const Globals& globals);
+  // Reads the kubeconfig; opens no connection yet. The journal hides the credentials, and must outlive the cluster.
+  static Result<std::unique_ptr<Cluster>> connect(RealLoop& loop, const Globals& globals, journal::Journal& journal);
 
   RealLoop& loop() { return loop_; }
   kube::Client& client() { return connection_->client(); }

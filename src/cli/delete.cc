@@ -110,10 +110,11 @@ Task<int> take_out(RealLoop& loop, const Globals& globals, const DeleteFlags& fl
   if (!journal) co_return report(journal.error());
   std::optional<manifest::Bundle> bundle;
   if (!flags.sources.empty()) {
-    bundle = co_await read_sources(loop, flags.sources, flags.recursive, &stop);
-    if (!bundle) co_return stop.cancelled() ? kInterrupted : kFailed;
+    auto read = co_await read_sources(loop, flags.sources, flags.recursive, options->timeout, &stop);
+    if (!read) co_return read.error();
+    bundle = *std::move(read);
   }
-  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals);
+  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals, (*journal)->journal());
   if (!cluster) co_return report(cluster.error());
   options->default_namespace = (*cluster)->default_namespace();
   options->namespace_is_chosen = !globals.namespace_name.empty();

@@ -1,6 +1,7 @@
 #include "cli/fetch.h"
 
 #include "base/base64.h"
+#include "base/duration_text.h"
 #include "base/scope.h"
 #include "http/client.h"
 
@@ -10,7 +11,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kMostRedirects = 10;
-constexpr Duration kPatience = 1min;
 
 bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -90,10 +90,10 @@ Task<Result<std::string>> get(RealLoop& loop, Address at, size_t max_bytes) {
 
 }  // namespace
 
-Task<Result<std::string>> fetch(RealLoop& loop, std::string address, size_t max_bytes) {
+Task<Result<std::string>> fetch(RealLoop& loop, std::string address, size_t max_bytes, Duration limit) {
   CO_TRY_ASSIGN(Address at, parse_address(address));
-  std::string late = fmt::format("{} did not answer within 1m", at.text());
-  co_return co_await with_deadline(loop, loop.now() + kPatience, std::move(late), get(loop, std::move(at), max_bytes));
+  std::string late = fmt::format("{} did not answer within {}", at.text(), short_text(limit));
+  co_return co_await with_deadline(loop, loop.now() + limit, std::move(late), get(loop, std::move(at), max_bytes));
 }
 
 }  // namespace fairlead::cli

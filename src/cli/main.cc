@@ -1,9 +1,11 @@
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <new>
+#include <string_view>
 
 #include "cli/command.h"
 #include "cli/usage.h"
@@ -68,20 +70,23 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report_usage(app, error);
   }
-  try {
-    return invocation.run();
-  } catch (const std::bad_alloc&) {
-    std::fputs(
-        "error: this machine has too little free memory for this bundle\n"
-        "  next      split the manifests, or run it where there is more memory\n",
-        stderr);
-    return kFailed;
-  }
+  return invocation.run();
+}
+
+// Called when there is no memory left. Nothing can be cleaned up then: that would need some. A claim that is held runs
+// out by itself.
+[[noreturn]] void end_without_memory() {
+  constexpr std::string_view kText =
+      "error: there is too little free memory for this bundle\n"
+      "  next      split the manifests, or run it where there is more memory\n";
+  (void)!::write(STDERR_FILENO, kText.data(), kText.size());
+  ::_exit(kFailed);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set_new_handler(end_without_memory);
   open_standard_descriptors();
   return checked_output(run(argc, argv));
 }

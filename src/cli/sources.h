@@ -1,7 +1,7 @@
 // The manifests that a command was given.
 #pragma once
 
-#include <optional>
+#include <expected>
 #include <string>
 #include <vector>
 
@@ -11,8 +11,9 @@
 
 namespace fairlead::cli {
 
-// What is wrong with them is reported, all of it, and there is no bundle.
-Task<std::optional<manifest::Bundle>> read_sources(RealLoop& loop, const std::vector<std::string>& sources,
-                                                   bool recursive, CancelSource* stop);
+// What is wrong with them is reported, all of it, and there is an exit code in place of a bundle. Each address has the
+// time-out of the run (zero: no limit) to answer, and a minute at most; standard input has all the time that it takes.
+Task<std::expected<manifest::Bundle, int>> read_sources(RealLoop& loop, const std::vector<std::string>& sources,
+                                                        bool recursive, Duration timeout, CancelSource* stop);
 
 }  // namespace fairlead::cli

@@ -71,6 +71,7 @@ class H1Connection final : public Connection, public std::enable_shared_from_thi
     }
 
     Task<Result<std::optional<std::string>>> read() override {
+      CO_TRY(co_await go_on());
       while (connection_) {
         H1Parser& parser = *connection_->parser_;
         if (std::string piece = parser.take_data(); !piece.empty()) co_return std::optional(std::move(piece));

@@ -157,6 +157,31 @@ TEST(Http1, StreamsAndGivesUp) {
   EXPECT_EQ(server.accepted(), 2);
 }
 
+// More is always there already when it is asked for.
+TEST(Http1, EndsAStreamThatNeverStops) {
+  RealLoop loop;
+  TestServer server(loop, std::nullopt, [](std::unique_ptr<Stream> stream) -> Task<void> {
+    if ((co_await read_request(*stream)).empty()) co_return;
+    (void)co_await stream->write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    std::string piece = fmt::format("{:x}\r\n{}\r\n", 65536, std::string(65536, 'x'));
+    while (co_await stream->write(piece)) continue;
+  });
+  tell(loop, server, {}, [&](Client& client) -> Task<void> {
+    Result<Answer> watch = co_await client.open({.target = "/watch", .long_lived = true});
+    size_t bytes = 0;
+    CancelSource cancel;
+    auto read = [&]() -> Task<Result<void>> {
+      while (true) {
+        CO_TRY_ASSIGN(std::optional<std::string> piece, co_await watch->body->read());
+        bytes += piece->size();
+        if (bytes > (8 << 20)) cancel.cancel();
+        if (bytes > (64 << 20)) co_return fail(ErrorKind::internal, "it was not cancelled");
+      }
+    };
+    EXPECT_EQ(error_text(co_await read().governed_by(&cancel)), "cancelled");
+  });
+}
+
 TEST(Http1, UnpacksOnlyWhatItAskedFor) {
   RealLoop loop;
   const std::string packed(

@@ -71,6 +71,7 @@ class H2Connection final : public Connection, public std::enable_shared_from_thi
     ~Rest() override { connection_->give_up(*stream_); }
 
     Task<Result<std::optional<std::string>>> read() override {
+      CO_TRY(co_await go_on());
       while (stream_->data.empty() && !stream_->ended) CO_TRY(co_await stream_->changed.wait());
       if (!stream_->data.empty()) {
         std::string piece = connection_->session_.take_data(*stream_);

@@ -5,6 +5,7 @@
 
 #include <boost/asio.hpp>
 
+#include "base/duration_text.h"
 #include "base/real_loop.h"
 #include "base/scope.h"
 #include "base/signal.h"
@@ -48,6 +49,8 @@ class TcpStream final : public Stream {
   }
 
   Task<Result<size_t>> read(char* into, size_t size) override {
+    // What is there already would be read all the same, however often.
+    CO_TRY(co_await go_on());
     Transferred done = co_await await_callback<Transferred>(
         [&](auto finish) {
           socket_.async_read_some(asio::buffer(into, size),
@@ -151,24 +154,20 @@ Task<Result<std::unique_ptr<Stream>>> connect_to(RealLoop& loop, tcp::endpoint a
   co_return std::make_unique<TcpStream>(std::move(socket));
 }
 
-std::string in_words(Duration time) {
-  if (time % std::chrono::seconds(1) == Duration()) return fmt::format("{}s", time / std::chrono::seconds(1));
-  return fmt::format("{}ms", time / std::chrono::milliseconds(1));
-}
-
 }  // namespace
 
 Task<Result<std::unique_ptr<Stream>>> connect_tcp(RealLoop& loop, std::string host, uint16_t port, Duration timeout) {
   TimePoint deadline = loop.now() + timeout;
   CO_TRY_ASSIGN(Addresses addresses,
                 co_await with_deadline(loop, deadline,
-                                       fmt::format("no answer for the name {} within {}", host, in_words(timeout)),
+                                       fmt::format("no answer for the name {} within {}", host, short_text(timeout)),
                                        resolve(loop, host, port)));
   std::optional<Error> first;
   for (size_t i = 0; i < addresses.size(); ++i) {
     Duration part = (deadline - loop.now()) / static_cast<int>(addresses.size() - i);
-    auto stream = co_await with_deadline(loop, loop.now() + part, fmt::format("no answer within {}", in_words(timeout)),
-                                         connect_to(loop, addresses[i]));
+    auto stream =
+        co_await with_deadline(loop, loop.now() + part, fmt::format("no answer within {}", short_text(timeout)),
+                               connect_to(loop, addresses[i]));
     if (stream) co_return stream;
     if (stream.error().kind() == ErrorKind::cancelled) co_return stream;
     if (!first) first = stream.error();

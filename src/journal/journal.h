@@ -70,8 +70,9 @@ class Journal {
   // Readers are called in the order in which they came, from within add().
   void read_by(Reader reader) { readers_.push_back(std::move(reader)); }
   void add(Event event);
-  // From now on these are in no text.
-  void hide(Secrets secrets) { secrets_ = std::move(secrets); }
+  // From now on these are in no text either.
+  void hide(const Secrets& secrets) { secrets_.hide(secrets); }
+  void hide(std::string_view secret) { secrets_.hide(secret); }
   const Secrets& secrets() const { return secrets_; }
 
   Duration elapsed() const { return clock_.now() - started_; }

@@ -10,6 +10,7 @@
 namespace fairlead::kube {
 namespace {
 
+constexpr size_t kMaxValues = 16'000'000;
 constexpr size_t kMaxFaultBody = size_t{4} << 20;
 constexpr Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Duration kDefaultRetryAfter = std::chrono::seconds(1);
@@ -67,7 +68,7 @@ Task<Result<http::Response>> Client::attempt(http::Request request, bool& answer
     dated_at_ = loop_.now();
   }
   bool success = answer.status >= 200 && answer.status < 300;
-  size_t limit = success ? size_t{256} << 20 : kMaxFaultBody;
+  size_t limit = success ? kMaxAnswer : kMaxFaultBody;
   http::Response response{
       .status = answer.status, .headers = std::move(answer.headers), .body = {}, .connection = answer.connection};
   while (answer.body) {
@@ -145,18 +146,57 @@ Task<Outcome<http::Response>> Client::exchange_with_retries(Call call) {
   }
 }
 
-Task<Outcome<http::Response>> Client::exchange(Call call) { return exchange_with_retries(std::move(call)); }
+TimeLimit::TimeLimit(Client& client, TimePoint expires, CancelSource* stop, Duration grace)
+    : client_(client),
+      grace_(grace),
+      at_end_(client.loop(), expires == TimePoint::max() ? expires : expires + grace, over_) {
+  client_.time_limit_ = this;
+  auto count_down = [this] { after_stop_.emplace(client_.loop(), client_.loop().now() + grace_, over_); };
+  if (stop && stop->cancelled()) count_down();
+  else stopped_.set(stop, count_down);
+}
+
+TimeLimit::~TimeLimit() { client_.time_limit_ = nullptr; }
+
+Error as_late(const Error& error) {
+  bool is_cancellation = error.kind() == ErrorKind::cancelled && !error.cause();
+  Error late(ErrorKind::timeout, is_cancellation ? "the API server did not answer in time" : error.what());
+  return error.cause() ? std::move(late).because(as_late(*error.cause())) : late;
+}
+
+template <class T>
+Task<Outcome<T>> Client::in_time(Call call, Task<Outcome<T>> (Client::*what)(Call call)) {
+  std::string name = fmt::format("{} {}", call.method, call.target);
+  bool repeatable = call.repeatable;
+  CancelSource& over = time_limit_->over_;
+  CancelSource cancel(co_await current_cancel());
+  CancelHook hook;
+  if (over.cancelled()) cancel.cancel();
+  else hook.set(&over, [&] { cancel.cancel(); });
+  Outcome<T> outcome = co_await (this->*what)(std::move(call)).governed_by(&cancel);
+  bool is_late = !outcome && over.cancelled() && !outcome.error().fault() &&
+                 outcome.error().error().kind() == ErrorKind::cancelled;
+  if (!is_late) co_return outcome;
+  Error error(ErrorKind::timeout, fmt::format("{} had no answer when the time was over", name));
+  co_return std::unexpected(Failure(repeatable ? error : http::may_have_been_processed(std::move(error))));
+}
+
+Task<Outcome<http::Response>> Client::exchange(Call call) {
+  if (!time_limit_) return exchange_with_retries(std::move(call));
+  return in_time<http::Response>(std::move(call), &Client::exchange_with_retries);
+}
 
 Task<Outcome<Reply>> Client::request(Call call) {
   std::string what = fmt::format("{} {}", call.method, call.target);
-  Outcome<http::Response> response = co_await exchange_with_retries(std::move(call));
+  Outcome<http::Response> response = co_await exchange(std::move(call));
   if (!response) co_return std::unexpected(std::move(response).error());
   Reply reply{.value = {},
               .warnings = read_warnings(response->headers),
               .status = response->status,
-              .connection = response->connection};
+              .connection = response->connection,
+              .size = response->body.size()};
   if (response->body.empty()) co_return reply;
-  Result<Json> value = Json::parse(response->body, {.bytes = size_t{256} << 20, .depth = 200});
+  Result<Json> value = Json::parse(response->body, {.bytes = kMaxAnswer, .depth = 200, .values = kMaxValues});
   if (!value) {
     // Without the parser's words: they can quote what came, and that can be a Secret.
     co_return std::unexpected(Failure(Error(ErrorKind::protocol, fmt::format("the answer to {} is not JSON", what))
@@ -167,6 +207,11 @@ Task<Outcome<Reply>> Client::request(Call call) {
 }
 
 Task<Outcome<http::Answer>> Client::open(Call call) {
+  if (!time_limit_) return open_stream(std::move(call));
+  return in_time<http::Answer>(std::move(call), &Client::open_stream);
+}
+
+Task<Outcome<http::Answer>> Client::open_stream(Call call) {
   bool refreshed = false;
   while (true) {
     uint64_t generation = 0;

@@ -21,12 +21,16 @@
 #include <vector>
 
 #include "base/loop.h"
+#include "base/scope.h"
 #include "http/message.h"
 #include "kube/credentials.h"
 #include "kube/outcome.h"
 #include "object/resource.h"
 
 namespace fairlead::kube {
+
+// Bytes that an answer may have, and a list of several pages.
+inline constexpr size_t kMaxAnswer = size_t{256} << 20;
 
 // A request before it is sent.
 struct Call {
@@ -92,6 +96,8 @@ struct List {
 
 enum class PatchType { merge, json, strategic };
 
+class TimeLimit;
+
 class Client {
  public:
   struct Options {
@@ -147,10 +153,15 @@ class Client {
   const Options& options() const { return options_; }
 
  private:
+  friend class TimeLimit;
   struct Attempts;
   Task<Result<http::Request>> prepare(const Call& call, uint64_t& generation);
   Task<Result<http::Response>> attempt(http::Request request, bool& answered);
   Task<Outcome<http::Response>> exchange_with_retries(Call call);
+  Task<Outcome<http::Answer>> open_stream(Call call);
+  // The task, unless the time is over (TimeLimit) first.
+  template <class T>
+  Task<Outcome<T>> in_time(Call call, Task<Outcome<T>> (Client::*what)(Call call));
   Task<Outcome<List>> list_pages(std::string path, std::string api_version, std::string kind, ListOptions options);
   Duration jittered(Duration delay);
 
@@ -163,6 +174,33 @@ class Client {
   // The Date that was last told, and when it was first seen.
   std::string date_;
   TimePoint dated_at_{};
+  TimeLimit* time_limit_ = nullptr;
 };
+
+// For as long as it lives, the requests of a client end in time, whatever the server does: those that are under way
+// when the time is over, and those that come later, fail with an error of kind `timeout`. Streams that are open are not
+// touched. One per client at a time.
+class TimeLimit {
+ public:
+  // The limit is `grace` after `expires` (TimePoint::max() for never), or after `stop` was cancelled (may be null). All
+  // must outlive it.
+  TimeLimit(Client& client, TimePoint expires, CancelSource* stop, Duration grace);
+  ~TimeLimit();
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+
+ private:
+  friend class Client;
+
+  Client& client_;
+  Duration grace_;
+  CancelSource over_;
+  CancelAt at_end_;
+  std::optional<CancelAt> after_stop_;
+  CancelHook stopped_;
+};
+
+// Of a request that was cancelled because the time was over: as an error of kind `timeout` that tells which one it was.
+Error as_late(const Error& error);
 
 }  // namespace fairlead::kube

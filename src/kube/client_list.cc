@@ -1,3 +1,5 @@
+#include <unordered_set>
+
 #include "kube/client.h"
 #include "kube/query.h"
 
@@ -26,7 +28,9 @@ Task<Outcome<List>> Client::list_pages(std::string path, std::string api_version
                                        ListOptions options) {
   List result;
   std::string continue_token;
+  std::unordered_set<std::string> tokens;
   size_t limit = options.page;
+  size_t bytes = 0;
   for (size_t page = 0; page < kMaxPages; ++page) {
     Query query;
     query.add("labelSelector", options.label_selector).add("fieldSelector", options.field_selector);
@@ -42,9 +46,13 @@ Task<Outcome<List>> Client::list_pages(std::string path, std::string api_version
       // The snapshot that the pages are from is gone, and would be gone again: all at once cannot expire.
       result = {};
       continue_token.clear();
+      bytes = 0;
       limit = 0;
       continue;
     }
+    if (bytes += reply->size; bytes > kMaxAnswer)
+      co_return std::unexpected(
+          Failure(Error(ErrorKind::limit, fmt::format("GET {} has more than {} MiB", path, kMaxAnswer >> 20))));
     Json::Array* items = reply->value.make("items").if_array();
     const Json& metadata = reply->value["metadata"];
     if (!items && !reply->value["items"].is_null())
@@ -66,6 +74,9 @@ Task<Outcome<List>> Client::list_pages(std::string path, std::string api_version
     result.resource_version = metadata["resourceVersion"].string_or("");
     continue_token = metadata["continue"].string_or("");
     if (continue_token.empty()) co_return result;
+    if (!tokens.insert(continue_token).second)
+      co_return std::unexpected(Failure(Error(
+          ErrorKind::protocol, fmt::format("GET {} does not end: a page refers to one that was read before", path))));
   }
   co_return std::unexpected(
       Failure(Error(ErrorKind::limit, fmt::format("GET {} has more than {} pages", path, kMaxPages))));

@@ -307,6 +307,58 @@ TEST(Client, a_list_that_expires_starts_over_in_one_piece) {
   EXPECT_TRUE(again.error().is(FaultKind::expired)) << "not because of a page: the caller's resourceVersion";
 }
 
+TEST(Client, a_list_that_goes_in_circles) {
+  World world;
+  world.server.say({.body = page_of({"a"}, "1")}).say({.body = page_of({"b"}, "2")});
+  world.server.say({.body = page_of({"c"}, "1")});
+  Outcome<List> list = world.loop.run(world.client.list(pods(), {.page = 1}));
+  ASSERT_FALSE(list);
+  EXPECT_EQ(list.error().error().message(), "GET /api/v1/pods does not end: a page refers to one that was read before");
+  EXPECT_EQ(world.server.left(), 0u);
+}
+
+TEST(Client, a_list_that_is_too_large) {
+  World world;
+  std::string large = page_of({std::string(60 << 20, 'x')}, "");
+  for (int i = 0; i < 6; ++i)
+    world.server.say(
+        {.body = std::string(large).replace(large.find(R"("continue":"")"), 13, fmt::format(R"("continue":"{}")", i))});
+  Outcome<List> list = world.loop.run(world.client.list(pods(), {}));
+  ASSERT_FALSE(list);
+  EXPECT_EQ(list.error().error().kind(), ErrorKind::limit);
+  EXPECT_EQ(world.server.seen.size(), 5u) << "the fifth page is beyond 256 MiB";
+}
+
+TEST(TimeLimit, ends_what_is_under_way_and_what_comes_later) {
+  World world;
+  world.server.then_always({.body = kPod.dump(), .after = std::chrono::hours(1)});
+  TimeLimit limit(world.client, TimePoint() + seconds(5), nullptr, seconds(10));
+  Outcome<Reply> read = world.loop.run(world.client.get(pods(), "a", "p"));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().error().kind(), ErrorKind::timeout);
+  EXPECT_EQ(read.error().error().message(), "GET /api/v1/namespaces/a/pods/p had no answer when the time was over");
+  EXPECT_EQ(world.elapsed(), seconds(15));
+  Outcome<Reply> made = world.loop.run(world.client.create(pods(), "a", kPod));
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().error().kind(), ErrorKind::timeout);
+  EXPECT_EQ(http::delivery_of(made.error().error()), http::Delivery::unknown);
+  EXPECT_EQ(world.elapsed(), seconds(15));
+}
+
+TEST(TimeLimit, also_counts_from_when_the_run_is_stopped) {
+  World world;
+  world.server.then_always(busy("30"));
+  CancelSource stop;
+  std::optional<TimeLimit> limit;
+  limit.emplace(world.client, TimePoint::max(), &stop, seconds(10));
+  world.loop.call_after(seconds(3), [&] { stop.cancel(); });
+  EXPECT_EQ(world.loop.run(world.client.get(pods(), "a", "p")).error().error().kind(), ErrorKind::timeout);
+  EXPECT_EQ(world.elapsed(), seconds(13));
+  limit.emplace(world.client, TimePoint::max(), &stop, seconds(10));
+  EXPECT_EQ(world.loop.run(world.client.get(pods(), "a", "p")).error().error().kind(), ErrorKind::timeout);
+  EXPECT_EQ(world.elapsed(), seconds(23)) << "it was stopped before";
+}
+
 TEST(Client, lists_that_are_none) {
   World world;
   world.server.say({.body = R"({"items":7})"})

@@ -15,12 +15,12 @@ Connection::Connection(RealLoop& loop, ClusterConfig config, std::unique_ptr<htt
                        const ConnectOptions& options)
     : config_(std::move(config)),
       http_(std::move(http)),
-      credentials_(loop, config_.credentials, Surroundings::real(), process_runner(loop),
-                   {.has_terminal = options.has_terminal,
-                    .on_certificate =
-                        [this](const std::string& certificate, const std::string& key) {
-                          return http_->set_client_certificate(certificate, key);
-                        }}),
+      credentials_(
+          loop, config_.credentials, Surroundings::real(), process_runner(loop),
+          {.has_terminal = options.has_terminal,
+           .on_certificate = [this](const std::string& certificate,
+                                    const std::string& key) { return http_->set_client_certificate(certificate, key); },
+           .on_secret = options.on_secret}),
       client_(loop, *http_, &credentials_, client_options(config_, options.client)) {}
 
 Connection::~Connection() = default;
@@ -28,6 +28,10 @@ Connection::~Connection() = default;
 Task<void> Connection::close() { co_await http_->close(); }
 
 Result<std::unique_ptr<Connection>> connect(RealLoop& loop, ClusterConfig config, ConnectOptions options) {
+  if (options.on_secret) {
+    options.on_secret(config.tls.key_pem);
+    if (config.proxy) options.on_secret(config.proxy->password);
+  }
   options.http.tls = config.tls;
   options.http.user_agent = options.client.user_agent;
   if (config.proxy) options.http.proxy = config.proxy;

@@ -18,6 +18,8 @@ namespace fairlead::kube {
 struct ConnectOptions {
   // Standard input is a terminal, and nobody else reads it: a credential plugin may ask questions.
   bool has_terminal = false;
+  // Told of every token, password and key: they must not reach any text.
+  std::function<void(std::string_view secret)> on_secret;
   Client::Options client;
   // Everything about the connection that the kubeconfig does not say.
   http::ClientOptions http;

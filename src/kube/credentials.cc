@@ -59,7 +59,15 @@ Credentials::Credentials(Loop& loop, CredentialSpec spec, Surroundings surroundi
       runner_(std::move(runner)),
       options_(std::move(options)),
       token_(spec_.token),
-      run_ended_(loop) {}
+      run_ended_(loop) {
+  tell_secret(spec_.token);
+  tell_secret(spec_.password);
+  if (!spec_.password.empty()) tell_secret(spec_.username + ":" + spec_.password);
+}
+
+void Credentials::tell_secret(std::string_view secret) const {
+  if (options_.on_secret && !secret.empty()) options_.on_secret(secret);
+}
 
 Task<Result<uint64_t>> Credentials::authorize(http::Headers& headers) {
   if (!spec_.token_file.empty()) CO_TRY(read_token_file(false));
@@ -92,6 +100,7 @@ Result<void> Credentials::read_token_file(bool at_once) {
                 fmt::format("the token file of {} cannot be used: {}", spec_.owner, spec_.token_file));
     return fail(text ? std::move(error).because("it is empty") : std::move(error).because(std::move(text).error()));
   }
+  tell_secret(token);
   token_read_ = loop_.now();
   if (token != token_) ++generation_;
   token_ = std::move(token);
@@ -159,6 +168,8 @@ Task<Result<void>> Credentials::run_plugin() {
 
   Result<ExecCredential> credential = read_exec_credential(plugin, ran->output);
   if (!credential) co_return failed(std::move(credential).error());
+  tell_secret(credential->token);
+  tell_secret(credential->key_pem);
   if (!credential->certificate_pem.empty()) {
     Result<void> usable =
         check_client_certificate(spec_.owner, credential->certificate_pem, credential->key_pem, surroundings_.now());

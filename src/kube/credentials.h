@@ -36,6 +36,8 @@ class Credentials {
     bool has_terminal = false;
     Duration plugin_timeout = std::chrono::minutes(5);
     CertificateObserver on_certificate;
+    // Told of every token, password and key, before it is used: they must not reach any text.
+    std::function<void(std::string_view secret)> on_secret;
   };
 
   Credentials(Loop& loop, CredentialSpec spec, Surroundings surroundings, Runner runner, Options options);
@@ -47,6 +49,7 @@ class Credentials {
   Task<Result<bool>> refresh(uint64_t generation);
 
  private:
+  void tell_secret(std::string_view secret) const;
   Result<void> read_token_file(bool at_once);
   Task<Result<void>> ask_plugin(uint64_t generation);
   Task<Result<void>> run_plugin();

@@ -51,6 +51,8 @@ struct Reply {
   int status = 200;
   // Over which connection, and so from which server, it came.
   uint64_t connection = 0;
+  // Bytes of the answer's text.
+  size_t size = 0;
 
   bool created() const { return status == 201; }
 };

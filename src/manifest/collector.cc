@@ -3,18 +3,24 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/printable.h"
+
 namespace fairlead::manifest {
 namespace {
+
+// Bytes of a name that nobody has checked yet.
+constexpr size_t kShown = 300;
 
 std::string position(const std::string& name, size_t line) { return fmt::format("{}:{}", name, line); }
 
 // As much of its name as it has.
 std::string describe(const Json& value) {
-  std::string_view kind = value["kind"].string_or("");
+  auto shown = [](const Json& text) { return printable_line(text.string_or("").substr(0, kShown)); };
+  std::string kind = shown(value["kind"]);
   if (kind.empty()) return "the document";
-  std::string_view name = value["metadata"]["name"].string_or("");
-  std::string_view ns = value["metadata"]["namespace"].string_or("");
-  std::string_view prefix = value["metadata"]["generateName"].string_or("");
+  std::string name = shown(value["metadata"]["name"]);
+  std::string ns = shown(value["metadata"]["namespace"]);
+  std::string prefix = shown(value["metadata"]["generateName"]);
   if (name.empty() && !prefix.empty()) return fmt::format("the {} {}…", kind, prefix);
   if (name.empty()) return fmt::format("the {}", kind);
   return ns.empty() ? fmt::format("{} {}", kind, name) : fmt::format("{} {}/{}", kind, ns, name);
@@ -68,6 +74,14 @@ void Collector::add(std::string_view content, const std::string& name) {
 }
 
 void Collector::add_document(const Text& text, yaml::Document document) {
+  if (values_ + document.values > limits_.values) {
+    add_error(Error(ErrorKind::limit, fmt::format("the manifests have more than {} values", limits_.values))
+                  .at(position(text.name, document.line))
+                  .next("split them, and apply the parts one after another"));
+    values_ = limits_.values + 1;
+    return;
+  }
+  values_ += document.values;
   add_value(text, std::move(document.value), document.line, document.item_lines);
 }
 
@@ -119,7 +133,8 @@ Result<void> Collector::check_strings(const Text& text, const object::Object& ob
   object::FieldPath path{"metadata", std::string(member)};
   auto refuse = [&](const object::FieldPath& where, std::string_view must) {
     size_t line = yaml::locate(text.content, object.source().line, where.steps()).value_or(object.source().line);
-    return fail(Error(ErrorKind::invalid, fmt::format("{} {}", where.text(), must)).at(position(text.name, line)));
+    return fail(Error(ErrorKind::invalid, fmt::format("{} {}", printable_line(where.text()), must))
+                    .at(position(text.name, line)));
   };
   if (!map.is_object()) return refuse(path, "must be an object");
   for (const Json::Member& entry : map.members()) {

@@ -13,8 +13,8 @@ class Collector {
   void add(std::string_view text, const std::string& name);
   void add_error(Error error);
 
-  // Enough errors: nothing more is worth reading.
-  bool is_full() const { return errors_.size() > limits_.errors; }
+  // Enough errors, or too many values: nothing more is worth reading.
+  bool is_full() const { return errors_.size() > limits_.errors || values_ > limits_.values; }
   bool is_empty() const { return bundle_.objects.empty() && errors_.empty(); }
 
   std::expected<Bundle, Errors> finish() &&;
@@ -32,6 +32,7 @@ class Collector {
   Result<void> check_strings(const Text& text, const object::Object& object, std::string_view member) const;
 
   Limits limits_;
+  size_t values_ = 0;
   Bundle bundle_;
   Errors errors_;
 };

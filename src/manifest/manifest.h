@@ -32,6 +32,8 @@ using Errors = std::vector<Error>;
 struct Limits {
   size_t total_bytes = size_t{256} << 20;
   size_t files = 100'000;
+  // In all documents together: what bounds the memory that they take.
+  size_t values = 40'000'000;
   // Errors that are kept; one more says that there were others.
   size_t errors = 20;
   yaml::Limits yaml;

@@ -1,5 +1,7 @@
 #include "object/key.h"
 
+#include "base/printable.h"
+
 namespace fairlead::object {
 namespace {
 
@@ -25,7 +27,9 @@ Result<ApiVersion> ApiVersion::parse(std::string_view text) {
     result.version = text.substr(slash + 1);
   }
   bool good = is_plain(result.version) && (slash == std::string_view::npos || is_plain(result.group));
-  if (!good) return fail(ErrorKind::invalid, "apiVersion \"{}\" is not of the form GROUP/VERSION or VERSION", text);
+  if (!good)
+    return fail(ErrorKind::invalid, "apiVersion \"{}\" is not of the form GROUP/VERSION or VERSION",
+                printable_line(text.substr(0, 300)));
   return result;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace fairlead::object {
 namespace {
 
@@ -31,9 +33,7 @@ bool is_dns_subdomain(std::string_view text) {
 // Names come from anywhere, and an error shows them.
 std::string quoted(std::string_view text) {
   constexpr size_t kShown = 100;
-  std::string out = "\"";
-  for (char c : text.substr(0, kShown)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return out + (text.size() > kShown ? "...\"" : "\"");
+  return fmt::format("\"{}{}\"", printable_line(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
 }
 
 }  // namespace
@@ -47,6 +47,23 @@ Result<void> check_path_segment(std::string_view what, std::string_view name) {
       return fail(ErrorKind::invalid, "{} {} may not contain control characters", what, quoted(name));
   }
   return {};
+}
+
+Result<void> check_namespace(std::string_view name) {
+  bool is_label = name.size() <= kNameLength && is_dns_subdomain(name) && !name.contains('.');
+  if (is_label) return {};
+  return fail(ErrorKind::invalid,
+              "metadata.namespace {} is no namespace: it has at most {} lower-case letters, digits and '-', and starts "
+              "and ends with a letter or digit",
+              quoted(name), kNameLength);
+}
+
+Result<void> check_kind(std::string_view kind) {
+  bool is_name =
+      kind.size() <= kNameLength && std::ranges::all_of(kind, [](char c) { return is_alphanumeric(c) || c == '-'; });
+  if (is_name) return {};
+  return fail(ErrorKind::invalid, "kind {} is no kind: it has at most {} letters and digits", quoted(kind),
+              kNameLength);
 }
 
 std::string percent_encode(std::string_view segment) {

@@ -12,6 +12,11 @@ namespace fairlead::object {
 // '%', and without control characters. `what` is how an error calls it.
 Result<void> check_path_segment(std::string_view what, std::string_view name);
 
+// As the API server has it for every namespace.
+Result<void> check_namespace(std::string_view name);
+// As it is for every kind that can be served.
+Result<void> check_kind(std::string_view kind);
+
 // As one segment of a URL path.
 std::string percent_encode(std::string_view segment);
 

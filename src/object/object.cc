@@ -41,6 +41,7 @@ Result<Object> Object::from(Json value, Source source) {
   TRY_ASSIGN(ApiVersion parts, ApiVersion::parse(api_version));
   Key key{.group = std::move(parts.group), .kind = {}, .ns = {}, .name = {}};
   TRY_ASSIGN(key.kind, required_string(value, "kind", "kind"));
+  TRY(check_kind(key.kind));
 
   const Json& metadata = value["metadata"];
   if (!metadata.is_object() && !metadata.is_null()) return fail(wrong_type("metadata", metadata, "an object"));
@@ -59,7 +60,7 @@ Result<Object> Object::from(Json value, Source source) {
   if (!ns.is_null()) {
     if (!ns.is_string()) return fail(wrong_type("metadata.namespace", ns, "a string"));
     key.ns = *ns.if_string();
-    if (!key.ns.empty()) TRY(check_path_segment("metadata.namespace", key.ns));
+    if (!key.ns.empty()) TRY(check_namespace(key.ns));
   }
   return Object(std::move(value), std::move(key), std::move(parts.version), std::move(source));
 }

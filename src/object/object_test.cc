@@ -71,11 +71,17 @@ TEST(Object, SaysWhatIsMissingOrWrong) {
   EXPECT_EQ(problem(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a%2fb"}})"),
             "metadata.name \"a%2fb\" may not contain '%'");
   EXPECT_EQ(problem(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a\nb"}})"),
-            "metadata.name \"a?b\" may not contain control characters");
+            "metadata.name \"a\\nb\" may not contain control characters");
   EXPECT_EQ(problem(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":true}})"),
             "metadata.namespace is a boolean, it must be a string: put it in quotes");
-  EXPECT_EQ(problem(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"x/y"}})"),
-            "metadata.namespace \"x/y\" may not contain '/'");
+  EXPECT_EQ(
+      problem(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"x/y"}})"),
+      "metadata.namespace \"x/y\" is no namespace: it has at most 63 lower-case letters, digits and '-', and starts "
+      "and ends with a letter or digit");
+  EXPECT_THAT(problem(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"x.y"}})"),
+              testing::HasSubstr("is no namespace"));
+  EXPECT_EQ(problem(R"({"apiVersion":"v1","kind":"Po d","metadata":{"name":"a"}})"),
+            "kind \"Po d\" is no kind: it has at most 63 letters and digits");
 }
 
 TEST(Key, IsAKey) {

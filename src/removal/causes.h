@@ -1,17 +1,13 @@
-// A chain of causes while it is being found, and how errors write durations.
+// A chain of causes while it is being found.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "readiness/why.h"
 
 namespace fairlead::removal {
-
-// "3m", "1m30s", "250ms"
-std::string short_text(Duration duration);
 
 struct Chain {
   // Outermost first.

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <map>
 
+#include "base/duration_text.h"
 #include "removal/abandoned.h"
 #include "removal/causes.h"
 #include "removal/losses.h"
+#include "removal/members.h"
 #include "removal/objectors.h"
 #include "removal/refusal.h"
 #include "removal/sending.h"
@@ -17,6 +19,8 @@ using State = ObjectEnding::State;
 
 constexpr Duration kInterruptionCheck = std::chrono::seconds(1);
 constexpr size_t kNamedKinds = 6;
+// For what is in flight when a run is stopped or its time is over.
+constexpr Duration kLandingTime = std::chrono::seconds(5);
 
 const Json kNothing;
 
@@ -37,11 +41,8 @@ class Engine {
     if (stop && stop->cancelled()) interrupt();
     else hook.set(stop, [this] { loop_.post([this] { interrupt(); }); });
     Loop::TimerId deadline{};
-    bool limited = run_.options.timeout > Duration::zero();
-    if (limited) {
-      run_.expires_at = loop_.now() + run_.options.timeout;
-      deadline = loop_.call_after(run_.options.timeout, [this] { expire(); });
-    }
+    bool limited = run_.options.expires != TimePoint::max();
+    if (limited) deadline = loop_.call_at(run_.options.expires, [this] { expire(); });
 
     Ending ending;
     if (std::optional<Error> problem = resolve()) {
@@ -61,12 +62,16 @@ class Engine {
  private:
   void interrupt() {
     run_.stopping = true;
-    run_.waits.cancel();
-    run_.changed.notify_all();
+    end_waits();
   }
   void expire() {
     run_.out_of_time = true;
+    end_waits();
+  }
+  // What is in flight should end by itself, but a server that does not answer is not waited for.
+  void end_waits() {
     run_.waits.cancel();
+    if (!landed_) landed_.emplace(loop_, loop_.now() + kLandingTime, run_.requests);
     run_.changed.notify_all();
   }
 
@@ -114,19 +119,17 @@ class Engine {
     } else {
       co_await beside.join();
       ending = ending_of();
-      ending.how = run_.stopping ? Ending::How::interrupted : Ending::How::failed;
-      if (!run_.stopping) ending.causes.push_back({.error = nothing_known(), .holds = {}});
+      ending.how = run_.stopping ? Ending::How::interrupted : Ending::How::timed_out;
+      if (!run_.stopping) ending.causes = late(interruption(), run_.options).causes;
     }
     co_return ending;
   }
 
-  Error nothing_known() const {
-    Error error(ErrorKind::unavailable,
-                fmt::format("after {} it is still not known what is there, and nothing was removed",
-                            short_text(run_.options.timeout)));
+  // What keeps the watches from telling what is there.
+  Error interruption() const {
     for (uint32_t i = 0; i < run_.targets.size(); ++i)
-      if (const Error* interruption = tracker_.interruption(i)) return std::move(error).because(*interruption);
-    return error;
+      if (const Error* interruption = tracker_.interruption(i)) return *interruption;
+    return Error(ErrorKind::timeout, "the API server did not list it in time");
   }
 
   // What is there, as the watches tell it.
@@ -357,6 +360,7 @@ class Engine {
   Vigil vigil_;
   Sender sender_;
   Abandoned abandoned_;
+  std::optional<CancelAt> landed_;
 };
 
 }  // namespace
@@ -390,6 +394,8 @@ std::string_view name_of(Ending::How how) {
 
 Task<Ending> take_out(kube::Client& client, kube::Discovery& discovery, std::vector<Target> targets, Options options,
                       journal::Journal& journal, CancelSource* stop) {
+  if (options.timeout > Duration::zero() && options.expires == TimePoint::max())
+    options.expires = client.loop().now() + options.timeout;
   Run run(client, discovery, journal, std::move(options), std::move(targets));
   Engine engine(run);
   co_return co_await engine.run(stop);

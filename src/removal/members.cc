@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/duration_text.h"
 #include "base/scope.h"
 
 namespace fairlead::removal {
@@ -20,12 +21,18 @@ class Members {
 
   Task<Ending> take_out(Options options, CancelSource* stop) {
     bool is_real = options.dry_run == DryRun::none;
+    CancelSource cancel(stop);
+    CancelAt timer(client_.loop(), options.expires, cancel);
+    auto ended_with = [&](Error error) {
+      if (stop && stop->cancelled()) return Ending{.how = Ending::How::interrupted};
+      return timer.fired() ? late(error, options) : failed_with({std::move(error)});
+    };
     if (is_real)
-      if (auto claimed = co_await claim().governed_by(stop); !claimed) co_return failed_with({claimed.error().error()});
-    auto members = co_await inventory_.members(false);
+      if (auto claimed = co_await claim().governed_by(&cancel); !claimed) co_return ended_with(claimed.error().error());
+    auto members = co_await inventory_.members(false).governed_by(&cancel);
     if (!members) {
       if (inventory_.claimed()) (void)co_await inventory_.release();
-      co_return failed_with({members.error().error()});
+      co_return ended_with(members.error().error());
     }
     for (std::string& text : inventory::texts_of(members->strangers))
       journal_.add({.what = What::warning, .state = "not ours", .text = std::move(text)});
@@ -139,6 +146,16 @@ Ending failed_with(std::vector<Error> errors) {
   Ending ending;
   ending.how = Ending::How::failed;
   for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .holds = {}});
+  return ending;
+}
+
+Ending late(const Error& error, const Options& options) {
+  Ending ending = failed_with(
+      {Error(ErrorKind::timeout, fmt::format("after {} it was still not known what is there, and nothing was removed",
+                                             short_text(options.timeout)))
+           .because(kube::as_late(error))
+           .next("kubectl get --raw /readyz?verbose tells how the API server is; --timeout gives it more time")});
+  ending.how = Ending::How::timed_out;
   return ending;
 }
 

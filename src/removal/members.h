@@ -13,5 +13,7 @@ Task<Ending> take_out_members(kube::Client& client, kube::Discovery& discovery, 
 
 // A run that was over before it began.
 Ending failed_with(std::vector<Error> errors);
+// The time was over while something had to be known first, and this came of that.
+Ending late(const Error& error, const Options& options);
 
 }  // namespace fairlead::removal

@@ -40,6 +40,8 @@ struct Options {
   bool wait = true;
   // For all of it; zero: no limit.
   Duration timeout = Duration::zero();
+  // When that is over; unless it is set, `timeout` counts from the beginning of the call.
+  TimePoint expires = TimePoint::max();
   // By kind ("Namespace", "Widget.example.com"), for what people want otherwise than is usual (readiness/timeouts.h).
   std::map<std::string, Duration, std::less<>> timeout_for;
   // Without progress for this long, an object is stuck.

@@ -76,12 +76,10 @@ struct Run {
   Signal changed;
   // Governs every wait, but no request that changes something: a run that is stopped lets what is in flight end.
   CancelSource waits;
+  // Governs requests that change something. Cancelled some time after the waits were.
   CancelSource requests;
   bool stopping = false;
   bool out_of_time = false;
-  // When all of it has to be over.
-  TimePoint expires_at = TimePoint::max();
-
   std::vector<Record> records;
   std::unordered_map<object::Key, uint32_t> index;
   std::optional<Plan> plan;

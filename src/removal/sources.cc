@@ -11,16 +11,25 @@ namespace {
 
 using journal::What;
 
+// For what is in flight when a run is stopped or its time is over, and for cleaning up.
+constexpr Duration kClosingTime = std::chrono::seconds(10);
+
 uint64_t requests_of(const kube::Client& client) {
   uint64_t all = 0;
   for (const auto& [verb, count] : client.counts()) all += count;
   return all;
 }
 
+TimePoint expires_after(Options& options, TimePoint begun) {
+  if (options.timeout > Duration::zero()) options.expires = begun + options.timeout;
+  return options.expires;
+}
+
 // Begins and ends a run: the journal's frame, what it took, and the question whether anybody is there.
 class Frame {
  public:
-  Frame(kube::Client& client, kube::Discovery& discovery, const Options& options, journal::Journal& journal,
+  // Sets when the time for all of it is over.
+  Frame(kube::Client& client, kube::Discovery& discovery, Options& options, journal::Journal& journal,
         CancelSource* stop)
       : client_(client),
         discovery_(discovery),
@@ -28,14 +37,15 @@ class Frame {
         journal_(journal),
         stop_(stop),
         begun_(client.loop().now()),
-        requests_(requests_of(client)) {}
+        requests_(requests_of(client)),
+        limit_(client, expires_after(options, begun_), stop, kClosingTime) {}
 
   // Nothing if the cluster answers.
   Task<std::optional<Ending>> reach() {
     journal_.add({.what = What::started});
-    auto known = co_await discovery_.all().governed_by(stop_);
+    kube::Outcome<const kube::Discovered*> known = std::unexpected(kube::Failure(cancelled_error()));
+    if (std::optional<Ending> late = co_await in_time(discovery_.all(), known)) co_return late;
     if (known) co_return std::nullopt;
-    if (stop_ && stop_->cancelled()) co_return Ending{.how = Ending::How::interrupted};
     Error why = known.error().error();
     if (known.error().fault() || why.kind() != ErrorKind::unavailable) co_return failed_with({why});
     if (options_.cluster_gone) {
@@ -49,6 +59,18 @@ class Frame {
                "the cluster is unreachable: nothing is known about its objects, and nothing was removed")
              .because(std::move(why))
              .next("fairlead delete … --cluster-gone, if the cluster is gone for good")});
+  }
+
+  // Puts what comes of the task into `outcome`; or ends the run, if it was stopped or its time was over before.
+  template <class T>
+  Task<std::optional<Ending>> in_time(Task<kube::Outcome<T>> task, kube::Outcome<T>& outcome) {
+    CancelSource cancel(stop_);
+    CancelAt timer(client_.loop(), options_.expires, cancel);
+    outcome = co_await std::move(task).governed_by(&cancel);
+    if (outcome) co_return std::nullopt;
+    if (stop_ && stop_->cancelled()) co_return Ending{.how = Ending::How::interrupted};
+    if (timer.fired()) co_return late(outcome.error().error(), options_);
+    co_return std::nullopt;
   }
 
   Ending close(Ending ending) const {
@@ -70,6 +92,7 @@ class Frame {
   CancelSource* stop_;
   TimePoint begun_;
   uint64_t requests_;
+  kube::TimeLimit limit_;
 };
 
 void add_once(std::vector<Target>& targets, Target target) {
@@ -158,7 +181,9 @@ Task<Ending> take_out_bundle(kube::Client& client, kube::Discovery& discovery, s
                             .holder = options.holder,
                             .origin = options.origin,
                             .known_dead = options.known_dead};
-  auto opened = co_await inventory::Inventory::open(client, discovery, std::move(wanted)).governed_by(stop);
+  kube::Outcome<std::unique_ptr<inventory::Inventory>> opened = std::unexpected(kube::Failure(cancelled_error()));
+  if (auto end = co_await frame.in_time(inventory::Inventory::open(client, discovery, std::move(wanted)), opened))
+    co_return frame.close(*std::move(end));
   if (!opened) co_return frame.close(failed_with({opened.error().error()}));
   if (!(*opened)->exists()) {
     // As with manifests, what is not there need not be removed.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/duration_text.h"
 #include "removal/causes.h"
 #include "removal/finalizers.h"
 
@@ -68,7 +69,8 @@ Task<void> Vigil::keep() {
 void Vigil::set_time(uint32_t target) {
   Record& record = run_.records[target];
   Duration limit = run_.patience_for(run_.key(target));
-  if (run_.options.timeout > Duration::zero()) record.last_look_at = run_.expires_at - lead_of(run_.options.timeout);
+  if (run_.options.timeout > Duration::zero())
+    record.last_look_at = run_.options.expires - lead_of(run_.options.timeout);
   if (limit <= Duration::zero()) return;
   record.last_look_at = std::min(record.last_look_at, run_.loop.now() + limit - lead_of(limit));
   record.timer = run_.loop.call_after(limit, [this, target, limit] { give_up(target, limit); });

@@ -41,7 +41,7 @@ bool can_paint(std::FILE* stream) {
 void print_line(std::FILE* stream, What what, std::string_view line) {
   std::string_view colour = colour_of(what);
   bool paint = !colour.empty() && can_paint(stream);
-  write(stream, fmt::format("{}{}{}\n", paint ? colour : "", printable(line), paint ? "\033[0m" : ""));
+  write(stream, fmt::format("{}{}{}\n", paint ? colour : "", printable_line(line), paint ? "\033[0m" : ""));
   std::fflush(stream);
 }
 

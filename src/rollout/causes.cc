@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/duration_text.h"
 #include "rollout/field_texts.h"
 #include "rollout/gates.h"
 #include "rollout/guards.h"

@@ -12,8 +12,6 @@ namespace fairlead::rollout {
 
 class Guards;
 
-using removal::short_text;
-
 // `within`: it was waited for that long; nothing if it is certain.
 Error guard_error(const Run& run, const Guards& guards, const Evidence& evidence, uint32_t guard,
                   std::optional<Duration> within);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/duration_text.h"
 #include "inventory/unchanged.h"
 #include "manifest/secrets.h"
 #include "rollout/causes.h"
@@ -20,6 +21,9 @@ constexpr size_t kRemindedOf = 5;
 constexpr size_t kProbePlaces = 8;
 // For what is still to be swept when everything else is done.
 constexpr Duration kSweepingTime = std::chrono::seconds(5);
+// For what is in flight when a run is stopped or its time is over; and for that and cleaning up together.
+constexpr Duration kLandingTime = std::chrono::seconds(5);
+constexpr Duration kClosingTime = std::chrono::seconds(10);
 
 // The namespaces that the bundle goes to: there the user may most likely create something.
 std::vector<std::string> namespaces_for_probes(const Options& options, const manifest::Bundle& bundle) {
@@ -35,7 +39,7 @@ std::vector<std::string> namespaces_for_probes(const Options& options, const man
 class Engine {
  public:
   Engine(kube::Client& client, kube::Discovery& discovery, journal::Journal& journal, const Options& options,
-         Prepared& prepared)
+         Prepared& prepared, TimePoint expires)
       : run_(client, discovery, journal, options, prepared.bundle, *prepared.kinds, prepared.cluster, *prepared.graph),
         prepared_(prepared),
         loop_(client.loop()),
@@ -53,7 +57,9 @@ class Engine {
         tracker_(run_, evidence_, watching_),
         holding_(run_, prepared.inventory.get(), guards_, evidence_, gates_, [this] { interrupt(); }),
         claim_scope_(loop_, nullptr),
-        sender_(run_, holding_, guards_, tracker_, evidence_, gates_) {}
+        sender_(run_, holding_, guards_, tracker_, evidence_, gates_) {
+    run_.expires = expires;
+  }
 
   // Nothing if another run was at work on the bundle while this one prepared itself: it has the claim now, has sent
   // nothing but the bundle's home, and has to be prepared anew.
@@ -117,18 +123,24 @@ class Engine {
   void interrupt() {
     run_.stopping = true;
     run_.waits.cancel();
+    let_land();
     if (pruning_) pruning_->cancel();
     run_.changed.notify_all();
   }
 
   void start_the_clock() {
-    if (run_.options.timeout <= Duration::zero()) return;
-    deadline_ = loop_.call_after(run_.options.timeout, [this] {
+    if (run_.expires == TimePoint::max()) return;
+    deadline_ = loop_.call_at(run_.expires, [this] {
       deadline_.reset();
       run_.out_of_time = true;
       run_.waits.cancel();
+      let_land();
       run_.changed.notify_all();
     });
+  }
+  // What is in flight should end by itself, but a server that does not answer is not waited for.
+  void let_land() {
+    if (!landed_) landed_.emplace(loop_, loop_.now() + kLandingTime, run_.requests);
   }
 
   // The bundle's home may be part of the bundle: then it goes first.
@@ -142,7 +154,11 @@ class Engine {
       }
     }
     if (claimed || run_.stopping) co_return std::nullopt;
-    co_return claimed.error().error();
+    Error error = claimed.error().error();
+    if (!run_.out_of_time || error.kind() == ErrorKind::timeout) co_return error;
+    co_return Error(ErrorKind::timeout,
+                    fmt::format("the bundle could not be claimed within {}", short_text(run_.options.timeout)))
+        .because(kube::as_late(error));
   }
 
   // Shadows that other runs have left behind, as far as they were seen among what the cluster has.
@@ -216,7 +232,9 @@ class Engine {
       if (record.stored != Record::Stored::no) {
         run_.failed(node, not_ready_error(run_, evidence_, node, limit));
       } else {
-        kube::Failure failure = record.fault ? kube::Failure(*record.fault) : kube::Failure(cancelled_error());
+        kube::Failure failure = record.fault        ? kube::Failure(*record.fault)
+                                : record.unanswered ? kube::Failure(kube::as_late(cancelled_error()))
+                                                    : kube::Failure(cancelled_error());
         run_.failed(node, refused_error(run_, guards_, evidence_, node, failure, limit));
       }
     }
@@ -243,7 +261,8 @@ class Engine {
     std::optional<Error> unclaimed = co_await holding_.await_claim().governed_by(&pruning);
     if (!unclaimed && holding_.was_overtaken()) unclaimed = co_await read_members_again().governed_by(&pruning);
     if (!unclaimed)
-      pruned = co_await prune(run_.client, run_.discovery, run_.journal, prepared_, run_.options, &pruning);
+      pruned =
+          co_await prune(run_.client, run_.discovery, run_.journal, prepared_, run_.options, run_.expires, &pruning);
     else if (!pruning.cancelled())
       pruned.errors.push_back((*std::move(unclaimed)).in("what left the bundle was not removed"));
     if (pruning.cancelled()) run_.stopping = true;
@@ -308,6 +327,7 @@ class Engine {
   Scope claim_scope_;
   Sender sender_;
   std::optional<Loop::TimerId> deadline_;
+  std::optional<CancelAt> landed_;
   CancelSource* pruning_ = nullptr;
 };
 
@@ -326,11 +346,27 @@ uint64_t requests_of(const kube::Client& client) {
   return all;
 }
 
+Task<manifest::Errors> prepare_in_time(kube::Client& client, kube::Discovery& discovery, const Options& options,
+                                       journal::Journal& journal, Prepared& prepared, TimePoint expires) {
+  CancelSource cancel(co_await current_cancel());
+  CancelAt timer(client.loop(), expires, cancel);
+  manifest::Errors errors = co_await prepare(client, discovery, options, journal, prepared).governed_by(&cancel);
+  if (errors.empty() || !timer.fired()) co_return errors;
+  co_return manifest::Errors{
+      Error(ErrorKind::timeout,
+            fmt::format("after {} it was still not known what is in the cluster, and nothing was sent",
+                        short_text(options.timeout)))
+          .because(kube::as_late(errors.front()))
+          .next("kubectl get --raw /readyz?verbose tells how the API server is; --timeout gives it more time")};
+}
+
 }  // namespace
 
 Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest::Bundle bundle, Options options,
                       journal::Journal& journal, CancelSource* stop) {
   TimePoint begun = client.loop().now();
+  TimePoint expires = options.timeout > Duration::zero() ? begun + options.timeout : TimePoint::max();
+  kube::TimeLimit limit(client, expires, stop, kClosingTime);
   uint64_t requests_before = requests_of(client);
   journal.add({.what = What::started,
                .text = fmt::format("{} object{}", bundle.objects.size(), bundle.objects.size() == 1 ? "" : "s"),
@@ -342,9 +378,9 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
   std::optional<Ending> ended;
   while (errors.empty() && !ended) {
     // Nothing has been written yet: it can be cut short.
-    errors = co_await prepare(client, discovery, options, journal, prepared).governed_by(stop);
+    errors = co_await prepare_in_time(client, discovery, options, journal, prepared, expires).governed_by(stop);
     if (!errors.empty()) break;
-    Engine engine(client, discovery, journal, options, prepared);
+    Engine engine(client, discovery, journal, options, prepared, expires);
     ended = co_await engine.run(stop);
   }
   if (ended) {

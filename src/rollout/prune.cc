@@ -50,7 +50,7 @@ bool is_home(const inventory::Member& member, const inventory::Inventory& invent
 }  // namespace
 
 Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Journal& journal,
-                   const Prepared& prepared, const Options& options, CancelSource* stop) {
+                   const Prepared& prepared, const Options& options, TimePoint expires, CancelSource* stop) {
   std::unordered_set<object::Key> wanted;
   for (const object::Object& object : prepared.bundle.objects) wanted.insert(object.key());
   std::vector<inventory::Stranger> strangers = prepared.strangers;
@@ -76,6 +76,8 @@ Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Jo
   removal::Options how;
   how.dry_run = options.dry_run ? removal::DryRun::client : removal::DryRun::none;
   how.wait = options.wait;
+  how.timeout = options.timeout;
+  how.expires = expires;
   how.bundle = prepared.inventory->identity();
   how.with_contents = options.with_contents;
   removal::Ending ending =

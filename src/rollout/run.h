@@ -35,6 +35,8 @@ struct Record {
   // What it waited for last at a gate, for people.
   std::string waited_for;
   bool timed_out = false;
+  // The request was given up: it may have been stored all the same.
+  bool unanswered = false;
   bool conflict = false;
   // Fields of former managers of the object passed to this run, or would pass in a dry run.
   bool taken_over = false;
@@ -93,7 +95,7 @@ struct Run {
   Signal changed;
   // Governs every wait, but no request: a run that is stopped lets what is in flight end.
   CancelSource waits;
-  // Governs requests that change something. Nobody cancels it.
+  // Governs requests that change something. Cancelled some time after the waits were.
   CancelSource requests;
   bool stopping = false;
   // The time for all of it is over.
@@ -109,6 +111,8 @@ struct Run {
   std::vector<TimePoint> settled_at;
   std::map<uint32_t, Error> errors;
   TimePoint begun;
+  // When the time for all of it is over; TimePoint::max() if there is no limit.
+  TimePoint expires = TimePoint::max();
   // By the API server's clock.
   WallTime begun_at_server;
   // What has this version or an older one was last written before anything was sent.

@@ -384,6 +384,9 @@ Task<Result<bool>> Sender::send_once(uint32_t node, Attempt& attempt, Gate::Plac
   kube::Outcome<kube::Reply> outcome =
       co_await apply(node, attempt.connection, attempt.force).governed_by(&run_.requests);
   precedence_.sent(node);
+  run_.records[node].unanswered =
+      !outcome && !outcome.error().fault() && outcome.error().error().kind() == ErrorKind::cancelled;
+  if (run_.records[node].unanswered) co_return fail(cancelled_error());
   if (outcome) {
     switch (decide(outcome->value)) {
       case Then::accept:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/duration_text.h"
 #include "inventory/applyset.h"
 #include "kube/timestamp.h"
 #include "rollout/causes.h"

@@ -83,6 +83,7 @@ Result<Document> Builder::build(const Place& place) {
     if (!parser.next()) return fail(syntax_error(parser.parser));
     TRY(take(parser.event));
   } while (parser.event.type != YAML_STREAM_END_EVENT);
+  document_.values = values_;
   return std::move(document_);
 }
 

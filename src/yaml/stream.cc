@@ -100,13 +100,14 @@ std::optional<Result<Document>> Stream::next() {
 
 Result<Document> Stream::Impl::next_json() {
   std::string_view rest = text.substr(at);
-  auto first = Json::parse_first(rest, {.bytes = limits.document_bytes, .depth = limits.depth});
+  auto first =
+      Json::parse_first(rest, {.bytes = limits.document_bytes, .depth = limits.depth, .values = limits.values});
   if (first) {
     Place place = place_of(at, rest.substr(0, first->size));
     at = json_end = at + first->size;
     ++json_values;
     make_integral_doubles_integers(first->value);
-    Document document{.value = std::move(first->value), .line = place.first_line, .item_lines = {}};
+    Document document{.value = std::move(first->value), .line = place.first_line, .values = first->values};
     if (document.value["items"].is_array()) document.item_lines = json_item_lines(place.text, place.first_line);
     return document;
   }
@@ -115,10 +116,12 @@ Result<Document> Stream::Impl::next_json() {
   is_json = false;
   Place place = place_of(json_end, text.substr(json_end));
   place.hide_values = may_be_secret(rest);
+  std::string_view what = first.error().is_limit ? "the document is too large: " : "not valid JSON: ";
   Error json_error =
-      error_at_offset(place, at - json_end + first.error().offset, "not valid JSON: " + first.error().what);
+      error_at_offset(place, at - json_end + first.error().offset, std::string(what) + first.error().what);
   bool is_brace = rest.starts_with('{');
-  if (json_values > 1) {
+  // What is too much for JSON is too much for YAML, which takes longer to find that out.
+  if (json_values > 1 || first.error().is_limit) {
     at = text.size();
     return fail(std::move(json_error));
   }

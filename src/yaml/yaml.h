@@ -43,6 +43,8 @@ struct Document {
   size_t line = 1;
   // Where the items of a list start: those of an array `items` at the top of the document. Empty if it has none.
   std::vector<uint32_t> item_lines;
+  // How many values there are in it, itself included.
+  size_t values = 0;
 };
 
 // The documents of a text, one after the other. The text must outlive the stream.

@@ -279,7 +279,9 @@ TEST(Yaml, HasLimits) {
   EXPECT_THAT(report("a: 1\nb: 2\n", {.document_bytes = 8}),
               HasSubstr("the document has 10 bytes, over the limit of 8 bytes"));
   EXPECT_THAT(report("{\"a\": [1, 2, 3]}\n", {.document_bytes = 8}),
-              HasSubstr("the document has 17 bytes, over the limit of 8 bytes"));
+              HasSubstr("the document is too large: larger than the limit of 8 bytes"));
+  EXPECT_THAT(report("{\"a\": [1, 2, 3, 4]}", {.values = 4}),
+              HasSubstr("the document is too large: more than 4 values"));
   EXPECT_THAT(report("{}\n{}\n{\"a\": [1, 2, 3]}\n", {.document_bytes = 8}),
               HasSubstr("larger than the limit of 8 bytes"));
   for (std::string_view bracket : {"[", "{a: ", "{\"a\":", "- ", "? "}) {
