@@ -36,22 +36,43 @@ std::string_view line_of(std::string_view text, size_t line) {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-// One column for each character; what could play tricks on a terminal, or is no text, as a question mark.
-std::vector<std::string> printable_characters(std::string_view line) {
-  std::vector<std::string> characters;
-  for (size_t i = 0; i < line.size();) {
-    unsigned char lead = static_cast<unsigned char>(line[i]);
-    size_t size = 1;
-    while (lead >= 0xc2 && size < 4 && i + size < line.size() && is_continuation(line[i + size])) ++size;
-    size_t wanted = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 1;
-    bool control =
-        lead < 0x20 || lead == 0x7f || (lead == 0xc2 && size == 2 && static_cast<unsigned char>(line[i + 1]) < 0xa0);
-    if (lead == '\t') characters.emplace_back(" ");
-    else if (control || (lead >= 0x80 && (lead < 0xc2 || lead > 0xf4 || size != wanted))) characters.emplace_back("?");
-    else characters.emplace_back(line.substr(i, wanted));
-    i += size == wanted ? size : 1;
+struct Character {
+  size_t size = 1;
+  // What could play tricks on a terminal, or is no text, is a question mark.
+  std::string_view shown;
+};
+
+Character character_at(std::string_view line, size_t i) {
+  unsigned char lead = static_cast<unsigned char>(line[i]);
+  size_t size = 1;
+  while (lead >= 0xc2 && size < 4 && i + size < line.size() && is_continuation(line[i + size])) ++size;
+  size_t wanted = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 1;
+  bool control =
+      lead < 0x20 || lead == 0x7f || (lead == 0xc2 && size == 2 && static_cast<unsigned char>(line[i + 1]) < 0xa0);
+  bool is_text = !control && (lead < 0x80 || (lead >= 0xc2 && lead <= 0xf4 && size == wanted));
+  return {.size = size == wanted ? size : 1,
+          .shown = lead == '\t' ? " "
+                   : is_text    ? line.substr(i, wanted)
+                                : std::string_view("?")};
+}
+
+// One column for each character.
+size_t columns_of(std::string_view line) {
+  size_t columns = 0;
+  for (size_t i = 0; i < line.size(); i += character_at(line, i).size) ++columns;
+  return columns;
+}
+
+// A line can be as long as a file: only what is shown of it is copied.
+std::string part_of(std::string_view line, size_t start, size_t end) {
+  std::string shown;
+  size_t column = 0;
+  for (size_t i = 0; i < line.size() && column < end; ++column) {
+    Character character = character_at(line, i);
+    if (column >= start) shown += character.shown;
+    i += character.size;
   }
-  return characters;
+  return shown;
 }
 
 bool is_key_character(char c) {
@@ -88,11 +109,11 @@ std::string excerpt(std::string_view line, size_t column, bool hide_values) {
     }
     column = std::min(column, line.size());
   }
-  std::vector<std::string> characters = printable_characters(line);
-  column = std::min(column, characters.size());
+  size_t columns = columns_of(line);
+  column = std::min(column, columns);
   size_t start = column > kWidth * 3 / 4 ? column - kWidth * 3 / 4 : 0;
-  if (characters.size() <= kWidth) start = 0;
-  size_t end = std::min(characters.size(), start + kWidth);
+  if (columns <= kWidth) start = 0;
+  size_t end = std::min(columns, start + kWidth);
 
   std::string shown(kIndent);
   std::string caret(kIndent);
@@ -100,8 +121,8 @@ std::string excerpt(std::string_view line, size_t column, bool hide_values) {
     shown += "...";
     caret += "   ";
   }
-  for (size_t i = start; i < end; ++i) shown += characters[i];
-  if (end < characters.size()) shown += "...";
+  shown += part_of(line, start, end);
+  if (end < columns) shown += "...";
   shown += hidden;
   caret.append(column - start, ' ');
   caret += '^';
