@@ -340,6 +340,23 @@ TEST(Client, UsesTheConnectionThatIsAskedFor) {
   });
 }
 
+// Others still read from that connection, so that it is there; but nothing further can be sent over it.
+TEST(Client, DoesNotWaitForAConnectionThatTheServerSaidGoodbyeOn) {
+  RealLoop loop;
+  H2TestServer server(loop, [&](H2Peer& peer, const PeerRequest& request) {
+    if (request.path == "/stream") return peer.begin(request.stream, 200);
+    if (request.path == "/goodbye") peer.go_away(request.stream);
+    peer.answer(request.stream, 200, request.path);
+  });
+  tell(loop, server.server(), {}, [&](Client& client) -> Task<void> {
+    Result<Answer> stream = co_await in_time(loop, client.open(Request{.target = "/stream"}));
+    uint64_t id = (co_await get(loop, client, "/goodbye")).value().connection;
+    EXPECT_EQ(stream.value().connection, id);
+    EXPECT_EQ(error_text(co_await in_time(loop, send(client, Request{.target = "/pinned", .connection = id}))),
+              fmt::format("connection {} to {} is gone", id, address_of(server)));
+  });
+}
+
 TEST(Client, EndsWhatIsUnderWayWhenItIsClosed) {
   RealLoop loop;
   H2TestServer server(loop, [&](H2Peer& peer, const PeerRequest& request) {

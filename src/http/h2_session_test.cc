@@ -117,6 +117,8 @@ TEST(H2Session, TellsWhatWasNeverProcessed) {
   EXPECT_EQ(second->failure->error.message(), "peer:1 did not take the request");
   EXPECT_FALSE(exchange.stream->ended);
   EXPECT_EQ(exchange.session.room(), 0);
+  // The library sees to that room() by itself, but not to what a connection is to do about a goodbye.
+  EXPECT_TRUE(exchange.session.draining());
   exchange.session.fail_all(Error(ErrorKind::unavailable, "gone"));
   ASSERT_TRUE(exchange.stream->failure);
   EXPECT_EQ(exchange.stream->failure->delivery, Delivery::unknown);

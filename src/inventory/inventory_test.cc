@@ -139,6 +139,26 @@ class IgnoresSelectors : public http::Transport {
   http::Transport& to_;
 };
 
+// Writes of the record are carried out at once, and their answers take 12 s.
+class LateAnswers : public http::Transport {
+ public:
+  LateAnswers(Loop& loop, http::Transport& to) : loop_(loop), to_(to) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    bool writes = request.method == "PUT" || request.method == "POST";
+    Result<http::Answer> answer = co_await to_.open(std::move(request));
+    if (!writes) co_return answer;
+    last_write = loop_.now();
+    CO_TRY(co_await sleep_for(loop_, seconds(12)));
+    co_return answer;
+  }
+
+  TimePoint last_write{};
+
+ private:
+  Loop& loop_;
+  http::Transport& to_;
+};
+
 std::vector<Wanted> config_maps_in(std::string ns) { return {{{"", "ConfigMap", std::move(ns), "x"}, "v1"}}; }
 
 TEST_F(InventoryTest, OpeningOnlyReads) {
@@ -307,6 +327,26 @@ TEST_F(InventoryTest, KeepingEndsBeforeOthersMayTakeOver) {
   EXPECT_EQ(kept.error().what(), "bundle shop in namespace default is no longer held by this run");
   EXPECT_LT(loop_.now() - start, seconds(30));
   EXPECT_FALSE(ann->claimed());
+}
+
+// Others count from when the server has stored it.
+TEST_F(InventoryTest, AClaimWhoseAnswerComesLateIsNotHeldForLonger) {
+  for (bool renewed : {false, true}) {
+    LateAnswers late(loop_, sandbox_.api_server());
+    kube::Client client(loop_, late, nullptr, {});
+    std::unique_ptr<Inventory> ann = *loop_.run(Inventory::open(client, discovery_, named("ann")));
+    ASSERT_EQ(said(loop_.run(ann->claim({}))), "");
+    TimePoint stored = late.last_write;
+    // A renewal that is stored just after this was; its answer comes, and from then on none does.
+    loop_.call_after(renewed ? seconds(5) : Duration(0), [this] { sandbox_.set_down(0, true); });
+    Result<void> kept = loop_.run(ann->keep());
+    EXPECT_EQ(kept.error().kind(), ErrorKind::timeout);
+    if (renewed) EXPECT_GT(late.last_write, stored);
+    EXPECT_LT(loop_.now() - late.last_write, seconds(30));
+    EXPECT_FALSE(ann->claimed());
+    sandbox_.set_down(0, false);
+    (void)loop_.run(client_.remove(kConfigMaps, "default", "fairlead-shop"));
+  }
 }
 
 TEST_F(InventoryTest, AClaimThatNobodyCanWriteHolds) {

@@ -202,6 +202,18 @@ TEST(Watch, waits_longer_and_longer) {
   EXPECT_EQ(watch.trouble()->message(), "GET /api/v1/pods?limit=500 failed: the connection was lost");
 }
 
+TEST(Watch, a_server_that_says_how_much_later_is_given_that_time) {
+  World world;
+  world.server.say(list({}, 5))
+      .say({.status = 429, .body = "Too many requests, please try again later.\n", .headers = {{"Retry-After", "45"}}})
+      .say({.stream = {{.text = line("ADDED", pod("a", 6))}}});
+  Watch watch(world.client, pods(), {});
+  EXPECT_EQ(first(world, watch, 1), Texts{"synced"});
+  TimePoint asked = world.loop.now();
+  EXPECT_EQ(first(world, watch, 1), Texts{"added a@6"});
+  EXPECT_GE(world.loop.now() - asked, seconds(45));
+}
+
 TEST(Watch, a_server_that_ends_every_watch_at_once_is_left_alone) {
   World world;
   world.server.say(list({}, 5)).then_always({.stream = {end(Duration(0))}});

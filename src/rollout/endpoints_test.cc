@@ -62,6 +62,25 @@ TEST_F(EndpointsTest, OneThatBecomesReadyAfterTheProofIsProvedFirst) {
   EXPECT_GT(ending.took, seconds(65)) << events();
 }
 
+TEST_F(EndpointsTest, OneThatAnswersDoesNotSpeakForTheOthers) {
+  Ending ending = apply(guarded_maps(20) + R"(---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: late, namespace: operator}
+spec:
+  selector: {matchLabels: {app: operator, part: late}}
+  template:
+    metadata:
+      labels: {app: operator, part: late}
+      annotations: {sandbox.fairlead.dev/listens-after: 60s}
+    spec:
+      containers: [{name: operator, image: operator:1, ports: [{containerPort: 8443}]}]
+)");
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_EQ(seen_.size(), 20u) << events();
+  EXPECT_GT(ending.took, seconds(60)) << events();
+}
+
 TEST_F(EndpointsTest, OneThatGoesNeedsNoFurtherProof) {
   std::string yaml = guarded_maps(20);
   yaml.replace(yaml.find("spec:\n  selector: {matchLabels"), 5, "spec:\n  replicas: 2");

@@ -94,13 +94,14 @@ TEST_F(RolloutTest, TheHomeThatWasMadeForABundleIsNotPruned) {
   Options options = pruning();
   options.default_namespace = "shop";
   options.create_namespace = true;
-  std::string a = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
-  EXPECT_EQ(apply(a, options).how, Ending::How::done);
+  EXPECT_EQ(apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", options).how, Ending::How::done);
   options.create_namespace = false;
-  EXPECT_EQ(states(apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n", options)),
-            "ConfigMap shop/b created\nConfigMap shop/a removed\n")
+  // Nothing of the bundle is in its home any more, so that nothing but the record keeps it.
+  EXPECT_EQ(states(apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: default}\n", options)),
+            "ConfigMap default/b created\nConfigMap shop/a removed\n")
       << events();
-  EXPECT_FALSE(get("/api/v1/namespaces/shop/configmaps/b").is_null());
+  EXPECT_FALSE(get("/api/v1/namespaces/shop")["metadata"].contains("deletionTimestamp"));
+  EXPECT_FALSE(get("/api/v1/namespaces/shop/configmaps/fairlead-shop").is_null());
 }
 
 TEST_F(RolloutTest, ADryRunTellsWhatWouldBePruned) {

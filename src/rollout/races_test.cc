@@ -38,6 +38,68 @@ spec:
                      name);
 }
 
+// Requests whose target has this text reach the server a second later, and what a watch shows arrives two seconds later
+// than the server shows it.
+class LaggingWatches final : public http::Transport {
+ public:
+  LaggingWatches(Loop& loop, http::Transport& inner, std::string text)
+      : loop_(loop), inner_(inner), text_(std::move(text)) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    bool is_watch = request.long_lived;
+    if (request.target.find(text_) != std::string::npos) (void)co_await sleep_for(loop_, seconds(1));
+    Result<http::Answer> answer = co_await inner_.open(std::move(request));
+    if (answer && is_watch) answer->body = std::make_unique<LateBody>(loop_, std::move(answer->body));
+    co_return answer;
+  }
+
+ private:
+  class LateBody final : public http::Body {
+   public:
+    LateBody(Loop& loop, std::unique_ptr<http::Body> inner) : loop_(loop), inner_(std::move(inner)) {}
+    Task<Result<std::optional<std::string>>> read() override {
+      Result<std::optional<std::string>> piece = co_await inner_->read();
+      (void)co_await sleep_for(loop_, seconds(2));
+      co_return piece;
+    }
+
+   private:
+    Loop& loop_;
+    std::unique_ptr<http::Body> inner_;
+  };
+
+  Loop& loop_;
+  http::Transport& inner_;
+  std::string text_;
+};
+
+std::string deployment(std::string_view name, std::string_view image, std::string_view ready_after) {
+  return fmt::format(R"(---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {0}}}
+spec:
+  selector: {{matchLabels: {{app: {0}}}}}
+  template:
+    metadata: {{labels: {{app: {0}}}, annotations: {{sandbox.fairlead.dev/ready-after: {2}}}}}
+    spec: {{containers: [{{name: x, image: "{1}"}}]}}
+)",
+                     name, image, ready_after);
+}
+
+// The watch, which the other Deployment has started, still has the copy of before our write, which was ready.
+TEST_F(RolloutTest, WhatAWatchShowsOfBeforeOurWriteDoesNotCount) {
+  ASSERT_EQ(apply(deployment("web", "web:1", "1s")).how, Ending::How::done);
+  LaggingWatches lagging(loop_, sandbox_.api_server(), "/deployments/web?");
+  kube::Client client(loop_, lagging, nullptr, {});
+  kube::Discovery discovery(client);
+  std::string yaml = deployment("web", "web:2", "30s") + deployment("other", "other:1", "3s");
+  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(yaml), {}, journal_, nullptr));
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  Json web = get("/apis/apps/v1/namespaces/default/deployments/web");
+  EXPECT_EQ(web["status"]["updatedReplicas"].int_or(0), 1) << events();
+  EXPECT_EQ(web["status"]["replicas"].int_or(0), 1) << "it was called ready while pods of its former template ran";
+}
+
 // The watch, which the other one has started, shows that it is established before its own answer is there.
 TEST_F(RolloutTest, WhatAWatchHasShownBeforeTheAnswerCameCounts) {
   LateAnswers late(loop_, sandbox_.api_server(), "/customresourcedefinitions/slows.");

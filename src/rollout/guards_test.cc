@@ -1,0 +1,78 @@
+// What a proof holds for.
+#include "rollout/guards.h"
+
+#include <algorithm>
+
+#include "base/base64.h"
+#include "rollout/rollout_testing.h"
+
+namespace fairlead::rollout {
+namespace {
+
+using std::chrono::seconds;
+
+// Leads to the first API server until an object that is guarded is sent. Then that connection is lost, and everything
+// goes to the second one.
+class MovesOn final : public http::Transport {
+ public:
+  explicit MovesOn(sandbox::Sandbox& sandbox) : sandbox_(sandbox) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    bool is_guarded = request.method == "PATCH" && request.target.find("/configmaps/map-") != std::string::npos;
+    if (is_guarded && !std::exchange(moved, true))
+      co_return fail(http::may_have_been_processed(Error(ErrorKind::unavailable, "the connection was reset")));
+    co_return co_await sandbox_.api_server(moved ? 1 : 0).open(std::move(request));
+  }
+
+  bool moved = false;
+
+ private:
+  sandbox::Sandbox& sandbox_;
+};
+
+sandbox::Options two_servers() {
+  sandbox::Options options;
+  options.api_servers = 2;
+  // The second one uses a configuration this much later.
+  options.api_server_skew = seconds(5);
+  return options;
+}
+
+struct ConnectionTest : RolloutTest, testing::WithParamInterface<std::string_view> {
+  ConnectionTest() : RolloutTest(two_servers()) {}
+};
+INSTANTIATE_TEST_SUITE_P(Policies, ConnectionTest, testing::Values("Fail", "Ignore"));
+
+TEST_P(ConnectionTest, ANewOneNeedsANewProof) {
+  serve("operator/webhook", std::string(kCertificate));
+  std::string yaml = operator_that_listens_after("1s") + fmt::format(R"(---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {{name: maps}}
+webhooks:
+- name: v.maps.example.com
+  clientConfig: {{caBundle: {}, service: {{name: webhook, namespace: operator}}}}
+  rules: [{{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}}]
+  namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: default}}}}
+  failurePolicy: {}
+  sideEffects: None
+  admissionReviewVersions: [v1]
+)",
+                                                                     to_base64(kCertificate), GetParam());
+  std::vector<std::string> names;
+  for (int i = 0; i < 5; ++i) names.push_back(fmt::format("map-{}", i));
+  for (const std::string& name : names)
+    yaml += fmt::format("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}}}\n", name);
+  MovesOn network(sandbox_);
+  kube::Client client(loop_, network, nullptr, {});
+  kube::Discovery discovery(client);
+  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(yaml), {}, journal_, nullptr));
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_TRUE(network.moved);
+  // Controllers make ConfigMaps as well.
+  std::erase_if(seen_, [](const std::string& name) { return !name.starts_with("map-"); });
+  std::ranges::sort(seen_);
+  EXPECT_EQ(seen_, names) << events();
+}
+
+}  // namespace
+}  // namespace fairlead::rollout
