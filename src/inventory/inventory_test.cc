@@ -146,7 +146,7 @@ class LateAnswers : public http::Transport {
   Task<Result<http::Answer>> open(http::Request request) override {
     bool writes = request.method == "PUT" || request.method == "POST";
     Result<http::Answer> answer = co_await to_.open(std::move(request));
-    if (!writes) co_return answer;
+    if (!writes || !answer || answer->status >= 300) co_return answer;
     last_write = loop_.now();
     CO_TRY(co_await sleep_for(loop_, seconds(12)));
     co_return answer;
