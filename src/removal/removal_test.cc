@@ -538,5 +538,26 @@ TEST_F(WatchingForbidden, ItPolls) {
   EXPECT_EQ(ending.how, How::done) << events();
 }
 
+// A user of a few namespaces, whose bundle is in more of them than are watched one by one.
+TEST_F(RemovalTest, WhatMayNotBeReadInTheWholeClusterIsReadByNamespaceOrByName) {
+  std::string bundle;
+  for (std::string_view ns : {"n1", "n2", "n3", "n4"}) {
+    put(fmt::format("apiVersion: v1\nkind: Namespace\nmetadata: {{name: {}}}\n", ns));
+    bundle += config_map("a", "", ns) + config_map("b", "", ns);
+  }
+  for (std::string_view allowed : {"/namespaces/", "metadata.name%3D"}) {
+    put(bundle);
+    events_.clear();
+    flaky_.forbids = [&](const http::Request& request) {
+      bool lists = request.method == "GET" && request.target.find("/configmaps?") != std::string::npos;
+      return lists && request.target.find(allowed) == std::string::npos;
+    };
+    Ending ending = remove(bundle);
+    EXPECT_EQ(ending.how, How::done) << allowed << reports(ending) << events();
+    EXPECT_EQ(events().find("cannot be watched"), std::string::npos) << events();
+    EXPECT_EQ(std::ranges::count(ending.objects, ObjectEnding::State::gone, &ObjectEnding::state), 8);
+  }
+}
+
 }  // namespace
 }  // namespace fairlead::removal

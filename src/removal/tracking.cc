@@ -26,7 +26,8 @@ bool is_same(const object::Resource& one, const object::Resource& other) {
 void Tracker::add(const object::Resource& resource, const std::string& ns, const std::string& name,
                   bool metadata_only) {
   for (const auto& source : sources_)
-    if (is_same(source->resource, resource) && source->options.ns == ns && source->options.field_selector.empty())
+    if (is_same(source->resource, resource) && source->options.ns == ns && source->options.field_selector.empty() &&
+        !is_too_wide(*source))
       return;
   kube::WatchOptions options{.ns = ns, .metadata_only = metadata_only};
   if (!name.empty()) options.field_selector = "metadata.name=" + name;
@@ -53,28 +54,52 @@ void Tracker::plan_watches() {
     sources_.back()->definition = i;
   }
   std::map<std::pair<std::string, std::string>, std::vector<uint32_t>> kinds;
-  for (uint32_t i = 0; i < run_.targets.size(); ++i)
-    if (run_.records[i].resource && !source_of(i)) kinds[{run_.key(i).group, run_.key(i).kind}].push_back(i);
-  for (const auto& [kind, members] : kinds) {
-    const object::Resource& resource = *run_.records[members.front()].resource;
-    if (covering(resource, "")) continue;
-    std::set<std::string> namespaces;
-    for (uint32_t member : members) namespaces.insert(run_.key(member).ns);
-    bool metadata_only = !is_read_whole(resource);
-    if (members.size() == 1) add(resource, run_.key(members.front()).ns, run_.key(members.front()).name, metadata_only);
-    else if (namespaces.size() <= kFewNamespaces)
-      for (const std::string& ns : namespaces) add(resource, ns, "", metadata_only);
-    else add(resource, "", "", metadata_only);
+  for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+    const Source* source = source_of(i);
+    bool is_watched = source && !is_too_wide(*source);
+    if (run_.records[i].resource && !is_watched) kinds[{run_.key(i).group, run_.key(i).kind}].push_back(i);
+  }
+  for (const auto& [kind, members] : kinds)
+    if (!covering(*run_.records[members.front()].resource, "")) plan_watches_of(members);
+}
+
+void Tracker::plan_watches_of(const std::vector<uint32_t>& targets) {
+  const object::Resource& resource = *run_.records[targets.front()].resource;
+  std::set<std::string> namespaces;
+  for (uint32_t target : targets) namespaces.insert(run_.key(target).ns);
+  bool metadata_only = !is_read_whole(resource);
+  bool in_all = targets.size() > 1 && namespaces.size() > kFewNamespaces && may_watch(resource, "");
+  if (in_all) return add(resource, "", "", metadata_only);
+  for (uint32_t target : targets) {
+    const object::Key& key = run_.key(target);
+    bool alone = targets.size() == 1 || !may_watch(resource, key.ns);
+    add(resource, key.ns, alone ? key.name : "", metadata_only);
   }
 }
 
 Task<Result<void>> Tracker::start() {
-  size_t running = sources_.size();
-  plan_watches();
-  for (size_t i = running; i < sources_.size(); ++i) scope_.spawn(sources_[i]->watched->run());
   auto is_known = [](const auto& source) { return source->watched->synced() || source->watched->trouble(); };
-  while (!std::ranges::all_of(sources_, is_known)) CO_TRY(co_await synced_.wait());
+  size_t running = 0;
+  // Where one turns out to be forbidden, narrower ones take its place.
+  do {
+    running = sources_.size();
+    plan_watches();
+    for (size_t i = running; i < sources_.size(); ++i) scope_.spawn(sources_[i]->watched->run());
+    while (!std::ranges::all_of(sources_, is_known)) CO_TRY(co_await synced_.wait());
+  } while (sources_.size() > running);
   co_return Result<void>();
+}
+
+bool Tracker::is_too_wide(const Source& source) {
+  const std::optional<Error>& trouble = source.watched->trouble();
+  return trouble && trouble->kind() == ErrorKind::denied && source.resource.namespaced &&
+         source.options.field_selector.empty();
+}
+
+bool Tracker::may_watch(const object::Resource& resource, const std::string& ns) const {
+  return std::ranges::none_of(sources_, [&](const auto& source) {
+    return is_same(source->resource, resource) && source->options.ns == ns && is_too_wide(*source);
+  });
 }
 
 void Tracker::changed(Source& source, const Json& object, bool gone) {
@@ -104,6 +129,8 @@ void Tracker::see_instance(Source& source, const Json& object, bool gone) {
 }
 
 void Tracker::failed(const Source& source) {
+  // Narrower ones are about to be tried.
+  if (is_too_wide(source) && !source.definition && !run_.plan) return;
   bool is_served = source.watched->trouble()->kind() != ErrorKind::not_found;
   if (is_served)
     run_.note(What::error, fmt::format("{} cannot be watched", source.resource.name_with_group()),
@@ -117,13 +144,16 @@ const Tracker::Source* Tracker::source_of(uint32_t target) const {
   const std::optional<object::Resource>& resource = run_.records[target].resource;
   if (!resource) return nullptr;
   const object::Key& key = run_.key(target);
+  const Source* too_wide = nullptr;
   for (const auto& source : sources_) {
     if (!is_same(source->resource, *resource)) continue;
     const kube::WatchOptions& options = source->options;
     if (!options.ns.empty() && options.ns != key.ns) continue;
-    if (options.field_selector.empty() || options.field_selector == "metadata.name=" + key.name) return source.get();
+    if (!options.field_selector.empty() && options.field_selector != "metadata.name=" + key.name) continue;
+    if (!is_too_wide(*source)) return source.get();
+    too_wide = source.get();
   }
-  return nullptr;
+  return too_wide;
 }
 
 const Json* Tracker::find(uint32_t target) const {
@@ -173,7 +203,7 @@ const kube::Watched* Tracker::instances_of(uint32_t definition) const {
 
 const kube::Watched* Tracker::covering(const object::Resource& resource, const std::string& ns) const {
   for (const auto& source : sources_)
-    if (is_same(source->resource, resource) && source->options.field_selector.empty() &&
+    if (is_same(source->resource, resource) && source->options.field_selector.empty() && !is_too_wide(*source) &&
         (source->options.ns.empty() || source->options.ns == ns))
       return source->watched.get();
   return nullptr;

@@ -1,5 +1,6 @@
 // Knows what is there and tells when it is gone: a list and a watch a kind, for all targets of the kind, and for the
-// instances of CRDs that go.
+// instances of CRDs that go. Where a kind may not be read in the whole cluster, or in a namespace, its objects are
+// watched namespace by namespace, or one by one.
 //
 // There is no label selector: an object that loses its label would look as if it were gone.
 #pragma once
@@ -64,12 +65,16 @@ class Tracker {
   };
 
   void plan_watches();
+  void plan_watches_of(const std::vector<uint32_t>& targets);
   void add(const object::Resource& resource, const std::string& ns, const std::string& name, bool metadata_only);
   void changed(Source& source, const Json& object, bool gone);
   void see_instance(Source& source, const Json& object, bool gone);
   // A definition is gone: so are its instances.
   void failed(const Source& source);
   const Source* source_of(uint32_t target) const;
+  // It was forbidden, and narrower ones may not be.
+  static bool is_too_wide(const Source& source);
+  bool may_watch(const object::Resource& resource, const std::string& ns) const;
 
   Run& run_;
   Scope& scope_;
