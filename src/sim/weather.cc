@@ -46,6 +46,8 @@ Weather draw_weather(Random& random) {
   rates.expired = rate(random, most * 2);
   rates.latency = 1ms + some_time(random, 40ms);
   rates.delay = 100ms + some_time(random, 3s);
+  // Some networks are slower than a request may be and than a claim lasts for.
+  if (random.chance(0.1)) rates.delay = 20s + some_time(random, 160s);
 
   sandbox::Options& cluster = weather.cluster;
   cluster.seed = random.next();

@@ -112,7 +112,7 @@ Task<void> play(World& world, Sabotage sabotage) {
   }
   co_await scope.join();
   world.heal();
-  (void)co_await sleep_for(world.loop, 10s);
+  (void)co_await sleep_for(world.loop, 10s + world.weather.rates.delay);
 
   check_changes(world, log);
   sandbox::ObjectPtr object = world.sandbox.core().find("", "configmaps", "default", "counter");

@@ -23,6 +23,7 @@ using removal::ObjectEnding;
 constexpr int kMostRuns = 8;
 const inventory::BundleName kBundle{.name = "bundle", .home = "default"};
 const sandbox::ResourceId kWidgets{"acme.dev", "widgets"};
+const sandbox::ResourceId kConfigMaps{"", "configmaps"};
 const sandbox::ResourceId kDeployments{"apps", "deployments"};
 
 struct Placed {
@@ -126,13 +127,16 @@ class Removals {
       Random random = world.dice("settings", i);
       if (!random.chance(0.6) || !world.history.step("settings", i)) continue;
       std::string_view ns = random.chance(0.5) ? "team" : "default";
-      add({"", "configmaps"}, fmt::format("/api/v1/namespaces/{}/configmaps", ns),
-          named("v1", "ConfigMap", fmt::format("c{}", i), ns), random.chance(0.6), namespace_goes && ns == "team");
+      Json value = named("v1", "ConfigMap", fmt::format("c{}", i), ns);
+      bool is_target = random.chance(0.6);
+      if (random.chance(0.2)) value.make("metadata").make("finalizers") = Json::Array{"acme.dev/cleanup"};
+      add(kConfigMaps, fmt::format("/api/v1/namespaces/{}/configmaps", ns), std::move(value), is_target,
+          namespace_goes && ns == "team");
     }
     if (protected_) {
       Json value = named("v1", "ConfigMap", "precious", "team");
       value.make("metadata").make("annotations").make("fairlead.dev/delete") = "protected";
-      add({"", "configmaps"}, "/api/v1/namespaces/team/configmaps", std::move(value), plan_.chance(0.5), false);
+      add(kConfigMaps, "/api/v1/namespaces/team/configmaps", std::move(value), plan_.chance(0.5), false);
       placed_.back().stays = true;
     }
     if (is_bundle_) keep_others();
@@ -205,19 +209,22 @@ class Removals {
     co_return false;
   }
 
-  // Takes a finalizer off one widget at a time, while its Deployment is there.
+  // Takes a finalizer off one object at a time, while its Deployment is there.
   Task<void> operate() {
     while (co_await sleep_for(world_.loop, pace_)) {
       if (dead_ || !world_.sandbox.core().store.find(kDeployments, {"team", "operator"})) continue;
       std::vector<sandbox::ObjectPtr> leaving;
-      for (const auto& [place, object] : world_.sandbox.core().store.all(kWidgets))
-        if ((*object)["metadata"].contains("deletionTimestamp")) leaving.push_back(object);
+      for (const sandbox::ResourceId& kind : {kWidgets, kConfigMaps})
+        for (const auto& [place, object] : world_.sandbox.core().store.all(kind))
+          if ((*object)["metadata"].contains("deletionTimestamp")) leaving.push_back(object);
       for (const sandbox::ObjectPtr& object : leaving) {
         const Json& metadata = (*object)["metadata"];
+        bool is_widget = (*object)["kind"].string_or("") == "Widget";
         auto done = co_await http::send(
             world_.sandbox.api_server(),
             {.method = "PATCH",
-             .target = fmt::format("/apis/acme.dev/v1/namespaces/{}/widgets/{}", metadata["namespace"].string_or(""),
+             .target = fmt::format("/{}/v1/namespaces/{}/{}/{}", is_widget ? "apis/acme.dev" : "api",
+                                   metadata["namespace"].string_or(""), is_widget ? "widgets" : "configmaps",
                                    metadata["name"].string_or("")),
              .headers = {{"Content-Type", "application/merge-patch+json"}},
              .body = R"({"metadata":{"finalizers":null}})"});
@@ -329,9 +336,10 @@ class Removals {
     if (resource == kWidgets && (gone || begins)) moved_["widgets"] = world_.loop.now();
     // What removes finalizers outlives what carries them.
     if (gone && resource == kDeployments && operator_works())
-      for (const auto& [place, object] : world_.sandbox.core().store.all(kWidgets)) {
-        const Placed* widget = find({"acme.dev", "Widget", place.ns, place.name});
-        if (widget && widget->is_target) world_.fail("the operator went before Widget " + place.name);
+      for (const Placed& one : placed_) {
+        bool has_work = one.resource == kWidgets || one.value["metadata"].contains("finalizers");
+        if (has_work && one.is_target && !one.stays && is_there(one))
+          world_.fail("the operator went before " + one.key().text());
       }
   }
 
@@ -390,7 +398,7 @@ class Removals {
     if (!one) return;
     if (event.what == journal::What::removed && is_there(*one))
       world_.fail(one->key().text() + " was said to be gone, and is there");
-    if (event.state != "stuck" || !healed_for(30s)) return;
+    if (event.state != "stuck" || !healed_for(30s + world_.weather.rates.delay)) return;
     // Namespaces tell what is left in them only now and then.
     if (one->key().kind == "Namespace") return;
     auto moved = moved_.find(one->key().kind == "CustomResourceDefinition" ? "widgets" : one->uid);

@@ -150,6 +150,7 @@ Task<void> put_first_part(World& world, const Judge& judge) {
     if (is_configuration && !co_await wait_for_workloads(world, judge)) co_return;
     bool older = random.chance(0.5);
     Json value = older && is_configuration ? older_form(random, object->value) : object->value;
+    if (older && can_be_older(*object)) value = older_workload(std::move(value));
     world.history.note("first part", [&] { return path_of(*object); });
     if (object->leaf && older) {
       if (!co_await put_by_former_tool(world, *object, random)) co_return;

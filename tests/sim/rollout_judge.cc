@@ -55,6 +55,7 @@ bool works(const Json& object) {
   const Json& status = object["status"];
   if (kind == "Deployment")
     return status["availableReplicas"].int_or(0) >= object["spec"]["replicas"].int_or(1) &&
+           status["updatedReplicas"].int_or(0) >= object["spec"]["replicas"].int_or(1) &&
            status["observedGeneration"].int_or(0) >= object["metadata"]["generation"].int_or(0);
   if (kind == "Job") return has_condition(object, "Complete");
   if (kind == "CustomResourceDefinition") return has_condition(object, "Established");
@@ -192,7 +193,7 @@ void Judge::saw(const sandbox::ResourceId& resource, const Event& event) {
   const Json& generation = (*event.object)["metadata"]["generation"];
   if (!created && !generation.is_null() && generation == (*event.previous)["metadata"]["generation"]) return;
   check_hooks(found->second, created);
-  if (created) check_needs(found->second);
+  check_needs(found->second, created);
 }
 
 // Whoever makes pods talks to an API server of its own choice, which may learn of a webhook later than the one that was
@@ -230,16 +231,18 @@ void Judge::check_hooks(size_t index, bool created) {
   }
 }
 
-void Judge::check_needs(size_t index) {
+void Judge::check_needs(size_t index, bool created) {
   const BundleObject& object = bundle_.objects[index];
+  std::string_view how = created ? "stored" : "changed";
   auto stored = [&](size_t other) { return find(bundle_.objects[other]); };
   for (size_t need : object.needs_stored)
     if (!stored(need))
-      world_.fail(fmt::format("{} was stored before {}, which it needs", text(object), text(bundle_.objects[need])));
+      world_.fail(fmt::format("{} was {} before {}, which it needs, was there", text(object), how,
+                              text(bundle_.objects[need])));
   for (size_t need : object.needs_ready)
     if (ObjectPtr there = stored(need); !there || !works(*there))
       world_.fail(
-          fmt::format("{} was stored before {}, which it needs, worked", text(object), text(bundle_.objects[need])));
+          fmt::format("{} was {} before {}, which it needs, worked", text(object), how, text(bundle_.objects[need])));
 }
 
 void Judge::check_stored() {

@@ -65,7 +65,7 @@ class Judge : public std::enable_shared_from_this<Judge> {
   void saw_pod(const Json& pod);
   sandbox::ObjectPtr find(const BundleObject& object) const;
   void check_hooks(size_t object, bool created);
-  void check_needs(size_t object);
+  void check_needs(size_t object, bool created);
   std::optional<size_t> find(std::string_view target) const;
   static std::string text(const BundleObject& object);
   // It is, or is in, a namespace that somebody else deletes.

@@ -20,6 +20,7 @@ class Aging {
     for (const BundleObject& object : bundle_.objects) {
       if (object.leaf) add_leaf(object);
       else if (object.value.contains("webhooks") && random_.chance(0.5)) add_older_form(object);
+      else if (can_be_older(object) && random_.chance(0.5)) add_older_workload(object);
       else older_.objects.push_back(object);
     }
     for (uint64_t i = random_.below(4); i > 0; --i)
@@ -67,6 +68,11 @@ class Aging {
     older_.objects.push_back(std::move(object));
   }
 
+  void add_older_workload(BundleObject object) {
+    object.value = older_workload(std::move(object.value));
+    older_.objects.push_back(std::move(object));
+  }
+
   void add_workload() {
     std::string ns = any_team();
     leave(deployment(ns, "old", 1, pod_template(Object{{"app", "old"}}, {}, {})), "deployments");
@@ -111,6 +117,16 @@ class Aging {
 }  // namespace
 
 OlderBundle draw_older(Random random, const RandomBundle& bundle) { return Aging(random, bundle).run(); }
+
+bool can_be_older(const BundleObject& object) {
+  return object.resource == sandbox::ResourceId{"apps", "deployments"} && !object.place.ns.starts_with("op-");
+}
+
+Json older_workload(Json deployment) {
+  Json& pods = deployment.make("spec").make("template").make("spec");
+  pods.make("containers").if_array()->front().make("image") = "older:1";
+  return deployment;
+}
 
 Json older_form(Random& random, const Json& configuration) {
   Json older = configuration;

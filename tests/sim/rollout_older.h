@@ -20,4 +20,9 @@ OlderBundle draw_older(Random random, const RandomBundle& bundle);
 // A configuration as an earlier release had it: with fewer hooks, or with hooks that guard less.
 Json older_form(Random& random, const Json& configuration);
 
+// Only a Deployment without anything behind its pods has an older form: an operator's would come and go meanwhile.
+bool can_be_older(const BundleObject& object);
+// A Deployment with pods of an earlier release.
+Json older_workload(Json deployment);
+
 }  // namespace fairlead::sim

@@ -26,6 +26,13 @@ bool nothing_sent(const Ending& ending, const std::string& home) {
   });
 }
 
+// Whose renewals nobody answers in time: the run ends before others may take over.
+bool has_lost_claim(const Ending& ending) {
+  return std::ranges::any_of(ending.causes, [](const rollout::Cause& cause) {
+    return cause.error.message().find("is no longer held by this run") != std::string::npos;
+  });
+}
+
 }  // namespace
 
 Rollouts::Rollouts(World& world, std::shared_ptr<Judge> judge, RolloutSabotage sabotage)
@@ -114,7 +121,8 @@ Task<void> Rollouts::run_until_done() {
     if (end.ending.how == Ending::How::done) co_return;
     // Somebody else may have been at work on it.
     bool may_have_been_refused = end.faulty || named();
-    if (!may_have_been_refused || !nothing_sent(end.ending, judge_->bundle().home)) co_return fail_with(end);
+    bool never_began = may_have_been_refused && nothing_sent(end.ending, judge_->bundle().home);
+    if (!never_began && !(end.faulty && has_lost_claim(end.ending))) co_return fail_with(end);
     if (!co_await sleep_for(world_.loop, 1s)) co_return;
   }
   world_.fail("the rollout was never done");
@@ -127,12 +135,15 @@ Task<void> Rollouts::run_rival() {
   for (BundleObject& object : objects)
     if (object.leaf && random.chance(0.5)) object.value = with_leftovers(object.value);
   End end = co_await run(to_manifest(objects), std::nullopt);
-  if (!nothing_sent(end.ending, judge_->bundle().home)) rival_ended_ = world_.loop.now();
-  if (end.ending.how != Ending::How::done && !nothing_sent(end.ending, judge_->bundle().home)) fail_with(end);
+  if (nothing_sent(end.ending, judge_->bundle().home)) co_return;
+  rival_ended_ = world_.loop.now();
+  if (end.ending.how != Ending::How::done && !(end.faulty && has_lost_claim(end.ending))) fail_with(end);
 }
 
 Task<void> Rollouts::run_again() {
   End end = co_await run(to_manifest(judge_->bundle().objects), std::nullopt);
+  while (end.faulty && has_lost_claim(end.ending))
+    end = co_await run(to_manifest(judge_->bundle().objects), std::nullopt);
   if (end.ending.how != Ending::How::done) fail_with(end);
 }
 

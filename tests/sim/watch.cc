@@ -31,7 +31,7 @@ Task<void> play(World& world, Sabotage sabotage) {
   co_await change_objects(world, 1 + world.random.below(3));
   world.heal();
   // Longer than every pause and everything that is still on its way.
-  (void)co_await sleep_for(world.loop, 30s);
+  (void)co_await sleep_for(world.loop, 30s + world.weather.rates.delay);
   for (const std::unique_ptr<Mirror>& mirror : mirrors) mirror->check();
   watching.cancel();
   co_await watching.join();

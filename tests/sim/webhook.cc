@@ -126,7 +126,7 @@ Task<void> play(World& world) {
   (void)co_await sleep_for(world.loop, 3s + some_time(length, 7s));
   world.heal();
   co_await scope.join();
-  (void)co_await sleep_for(world.loop, 10s);
+  (void)co_await sleep_for(world.loop, 10s + world.weather.rates.delay);
   for (const auto& [place, object] : world.sandbox.core().store.all({"", "configmaps"}))
     if (place.ns == "default" && !allowed.contains(place.name))
       world.fail(fmt::format("{} is stored, and the webhook did not allow it", place.name));
