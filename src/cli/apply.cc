@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <random>
 
 #include "base/interrupt.h"
 #include "cli/command.h"
@@ -60,11 +59,6 @@ int exit_code(Ending::How how) {
   return kFailed;
 }
 
-std::string random_id() {
-  std::random_device device;
-  return fmt::format("{:08x}{:08x}", device(), device());
-}
-
 Result<rollout::Options> options_of(const ApplyFlags& flags) {
   rollout::Options options;
   options.name = flags.name;
@@ -78,7 +72,8 @@ Result<rollout::Options> options_of(const ApplyFlags& flags) {
   options.wait = !flags.no_wait;
   options.concurrency = flags.concurrency;
   options.ignore_policy = ignore_policy_of(flags.ignore_policy);
-  options.run = random_id();
+  options.run = run_of(::getpid());
+  options.run_known_dead = is_gone_run;
   options.holder = own_holder();
   options.origin = origin_of(::getpid());
   options.known_dead = is_gone;

@@ -4,11 +4,15 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <optional>
+#include <random>
 #include <sstream>
 
 namespace fairlead::cli {
@@ -58,6 +62,36 @@ std::string place() {
   return fmt::format("{} {} {}", boot, processes, link_text("/proc/self/ns/time"));
 }
 
+bool has_ended(pid_t process, std::string_view started) {
+  if (::kill(process, 0) != 0 && errno == ESRCH) return true;
+  // Another process may have the number by now.
+  std::string now = start_time(process);
+  return !now.empty() && now != started;
+}
+
+// FNV-1a: short enough for a name, and the same in every version of this program.
+uint32_t hash_of(std::string_view text) {
+  uint32_t hash = 2166136261;
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619;
+  return hash;
+}
+
+// The whole text, in hexadecimal.
+std::optional<uint64_t> hex_number(std::string_view text) {
+  uint64_t value = 0;
+  auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (wrong != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// The text up to the next dash, which is taken off.
+std::string_view next_part(std::string_view& text) {
+  size_t dash = std::min(text.find('-'), text.size());
+  std::string_view part = text.substr(0, dash);
+  text.remove_prefix(std::min(dash + 1, text.size()));
+  return part;
+}
+
 }  // namespace
 
 std::string own_holder() {
@@ -79,10 +113,24 @@ bool is_gone(std::string_view origin) {
   auto [end, wrong] = std::from_chars(rest.data(), rest.data() + std::min(space, rest.size()), process);
   if (space == std::string_view::npos || wrong != std::errc() || end != rest.data() + space || process <= 0)
     return false;
-  if (::kill(process, 0) != 0 && errno == ESRCH) return true;
-  // Another process may have the number by now.
-  std::string started = start_time(process);
-  return !started.empty() && started != rest.substr(space + 1);
+  return has_ended(process, rest.substr(space + 1));
+}
+
+std::string run_of(pid_t process) {
+  std::random_device device;
+  std::string where = place(), started = start_time(process);
+  if (where.empty() || started.empty()) return fmt::format("{:08x}{:08x}", device(), device());
+  // The last part tells machines apart that are copies of one that was running.
+  return fmt::format("{:x}-{:x}-{:08x}-{:04x}", process, std::stoull(started), hash_of(where), device() & 0xffff);
+}
+
+bool is_gone_run(std::string_view run) {
+  std::optional<uint64_t> process = hex_number(next_part(run)), started = hex_number(next_part(run)),
+                          where = hex_number(next_part(run));
+  std::string here = place();
+  if (!process || !started || !where || run.empty() || here.empty() || *where != hash_of(here)) return false;
+  if (*process == 0 || *process > uint64_t(std::numeric_limits<pid_t>::max())) return false;
+  return has_ended(pid_t(*process), std::to_string(*started));
 }
 
 }  // namespace fairlead::cli

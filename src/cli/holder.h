@@ -1,4 +1,5 @@
-// Who works on a bundle: how this process describes itself in a claim, and whether the process of a claim has ended.
+// Who works on a bundle: how this process describes itself in a claim and in the names of what it makes for a moment,
+// and whether the process that did so has ended.
 #pragma once
 
 #include <sys/types.h>
@@ -20,5 +21,11 @@ std::string origin_of(pid_t process);
 // True only if that process ran under this very kernel and in our PID namespace, and has ended. False where that is not
 // known: then the lease has to run out.
 bool is_gone(std::string_view origin);
+
+// Names a run of that process in the cluster, in at most 30 small letters, digits and dashes: never used before, and
+// is_gone_run() can tell from it whether the process has ended.
+std::string run_of(pid_t process);
+// What is_gone() is for an origin.
+bool is_gone_run(std::string_view run);
 
 }  // namespace fairlead::cli

@@ -63,5 +63,24 @@ TEST(Holder, NothingIsKnownAboutOtherMachinesAndContainers) {
   EXPECT_FALSE(is_gone(ended.substr(0, ended.rfind(' '))));
 }
 
+TEST(Holder, ARunsNameTellsWhetherItsProcessHasEnded) {
+  Child child;
+  std::string run = run_of(child.process());
+  EXPECT_LE(run.size(), 30u) << run;
+  EXPECT_EQ(run.find_first_not_of("0123456789abcdef-"), std::string::npos) << run;
+  EXPECT_FALSE(is_gone_run(run));
+  child.end();
+  EXPECT_TRUE(is_gone_run(run));
+  EXPECT_FALSE(is_gone_run(run_of(::getpid())));
+
+  size_t place = run.find('-', run.find('-') + 1) + 1;
+  std::string elsewhere = run;
+  elsewhere[place] = elsewhere[place] == '0' ? '1' : '0';
+  EXPECT_FALSE(is_gone_run(elsewhere)) << "nothing is known about other machines";
+  for (std::string_view odd : {"", "-", "---", "x-1-2-3", "558f1c23634432ea", "ffffffffffffffff-1-2-3"})
+    EXPECT_FALSE(is_gone_run(odd)) << odd;
+  EXPECT_FALSE(is_gone_run(run.substr(0, place + 8))) << "cut off";
+}
+
 }  // namespace
 }  // namespace fairlead::cli

@@ -10,9 +10,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/client.h"
@@ -34,6 +36,8 @@ class Prover {
   struct Options {
     // Never used before in this cluster: small letters, digits and dashes; 30 of them count.
     std::string run;
+    // True if the run of that name is known to have ended: its shadows are removed before they expire.
+    std::function<bool(std::string_view run)> known_dead = {};
     // Others may remove this run's shadows after this long; it makes new ones if it still needs them.
     Duration life = std::chrono::hours(1);
     // How long one marker is looked for before the next one is tried, and how many are.
@@ -67,7 +71,8 @@ class Prover {
   // Removes all that this run has put into the cluster, even if the task that awaits it was cancelled. Always: when
   // nothing else of it runs any more, and before it is destroyed.
   Task<void> clean_up();
-  // Removes what other runs have left behind, once its time is over. How many objects and hooks that was.
+  // Removes what other runs have left behind, once its time is over or its run is known to have ended. How many objects
+  // and hooks that was.
   Task<kube::Outcome<size_t>> sweep();
   // The same among objects that somebody has listed already: without a request where there is nothing to remove.
   Task<size_t> sweep(std::span<const Json> listed);

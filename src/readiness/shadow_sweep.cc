@@ -32,7 +32,8 @@ Task<bool> ShadowStage::remove_leftover(object::Resource resource, std::string c
 Task<size_t> ShadowStage::sweep_object(const object::Resource& resource, const Json& object) {
   WallTime now = loop().clock().wall_now();
   auto is_over = [&](const std::optional<Ownership>& owner) {
-    return owner && owner->run != options_.run && owner->expires < now;
+    if (!owner || owner->run == options_.run) return false;
+    return owner->expires < now || (options_.known_dead && options_.known_dead(owner->run));
   };
   std::string name(object["metadata"]["name"].string_or(""));
   if (is_over(shadow_ownership(object)))

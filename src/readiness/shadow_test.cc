@@ -347,6 +347,23 @@ TEST_F(ShadowTest, LeftoversGoOnceTheirTimeIsOver) {
   EXPECT_THAT(names_in("mutatingwebhookconfigurations"), ElementsAre("own"));
 }
 
+TEST_F(ShadowTest, LeftoversOfARunThatIsKnownToHaveEndedGoAtOnce) {
+  make(path_of(false), guard("guard", false, "Ignore").dump());
+  object::Resource resource = *configurations_of("ValidatingWebhookConfiguration");
+  for (const char* run : {"killed", "alive"}) {
+    EXPECT_TRUE(proof_of(prover(run)->mirror(target("none"), 0)).proved);
+    Json guest = guest_patch(resource, "guard", "", false, Stamp{run, 7, loop_.clock().wall_now() + 1h});
+    guest.make("metadata").if_object()->erase("uid");
+    kube::ApplyOptions options;
+    options.field_manager = run;
+    EXPECT_TRUE(wait(client_.apply(resource, "", "guard", guest, options)));
+  }
+  auto later = prover("later", {.run = {}, .known_dead = [](std::string_view run) { return run == "killed"; }});
+  EXPECT_EQ(wait(later->sweep()).value(), 2u);
+  EXPECT_THAT(shadows(), ElementsAre(HasSubstr("shadow-alive-")));
+  EXPECT_EQ(wait(client_.get(resource, "", "guard"))->value["webhooks"].items().size(), 2u);
+}
+
 TEST_F(ShadowTest, ARunThatIsCancelledLeavesNothing) {
   sandbox_.core().options.delays.mutating_webhooks = 1h;
   auto prove = prover();

@@ -47,7 +47,9 @@ class Engine {
         work_(loop_, nullptr),
         sweeping_(loop_, nullptr),
         gates_(loop_),
-        prover_(client, {.run = options.run, .namespaces = namespaces_for_probes(options, prepared.bundle)}),
+        prover_(client, {.run = options.run,
+                         .known_dead = options.run_known_dead,
+                         .namespaces = namespaces_for_probes(options, prepared.bundle)}),
         evidence_(client, discovery, watching_,
                   [this](std::string_view kind, const std::string& ns, const std::string& name) {
                     guards_.evidence_changed(kind, ns, name);

@@ -61,6 +61,8 @@ struct Options {
   IgnorePolicy ignore_policy = IgnorePolicy::standard;
   // Names this run in the cluster (shadows): never used before.
   std::string run = "run";
+  // True if the run of that name is known to have ended: shadows that it left are removed before they expire.
+  std::function<bool(std::string_view run)> run_known_dead;
   // For others to read: "ann@laptop, process 4711".
   std::string holder = "fairlead";
   // For other runs: what tells this process from all others.
