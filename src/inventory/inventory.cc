@@ -279,7 +279,10 @@ Task<Outcome<void>> Inventory::claim(std::vector<Wanted> wanted) {
     mine.renewed = dump_micro_time(loop.clock().wall_now());
     TimePoint sent = loop.now();
     bool is_as_read = version() == read_version_ && !read_while_held_;
-    Outcome<void> swapped = co_await swap(united, mine);
+    // Whoever cancels the run must not cut off this write: it may be carried out all the same, and nobody would know
+    // that the claim has to be given back.
+    CancelSource until_answered;
+    Outcome<void> swapped = co_await swap(united, mine).governed_by(&until_answered);
     if (swapped) {
       overtaken_ = !is_as_read;
       own_ = std::move(mine);

@@ -142,7 +142,8 @@ class Inventory {
   // Takes the bundle for this run and makes the parent cover `wanted` besides what it covered before. To be called
   // before any member is written. Refused while another run is alive; waits, for its lease at most, where that cannot
   // be told at once. FaultKind::namespace_missing if the home namespace is not there: if it is part of the bundle,
-  // write it first (with the label), then claim.
+  // write it first (with the label), then claim. Cancelled, it ends its waits and not the write that is in flight: so
+  // claimed() is true whenever the parent has our claim.
   Task<kube::Outcome<void>> claim(std::vector<Wanted> wanted);
   bool claimed() const { return own_.has_value(); }
   // Between the last call of members(), or open(), and the claim another run was at work on the bundle: what was read

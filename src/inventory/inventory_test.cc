@@ -123,6 +123,21 @@ class InventoryTest : public testing::Test {
   std::string manager_ = "fairlead/default/shop";
 };
 
+// Requests are carried out at once, and their answers take a second.
+class LateAnswers : public http::Transport {
+ public:
+  LateAnswers(Loop& loop, http::Transport& to) : loop_(loop), to_(to) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    Result<http::Answer> answer = co_await to_.open(std::move(request));
+    CO_TRY(co_await sleep_for(loop_, seconds(1)));
+    co_return answer;
+  }
+
+ private:
+  Loop& loop_;
+  http::Transport& to_;
+};
+
 // A server that takes no notice of label selectors, as some aggregated API servers do.
 class IgnoresSelectors : public http::Transport {
  public:
@@ -588,6 +603,22 @@ TEST_F(InventoryTest, AnOwnerIsNamed) {
   size_t before = requests();
   EXPECT_EQ(loop_.run(find_owner(client_, live->value)).text, "bundle shop, namespace default");
   EXPECT_EQ(requests(), before);
+}
+
+TEST_F(InventoryTest, AClaimThatIsCancelledWhileItIsWrittenCanBeGivenBack) {
+  LateAnswers late(loop_, sandbox_.api_server());
+  kube::Client client(loop_, late, nullptr, {});
+  kube::Discovery discovery(client);
+  auto opened = loop_.run(Inventory::open(client, discovery, named("ann")));
+  ASSERT_TRUE(opened);
+  CancelSource stop;
+  loop_.call_after(std::chrono::milliseconds(500), [&] { stop.cancel(); });
+  (void)loop_.run((*opened)->claim({}).governed_by(&stop));
+  ASSERT_TRUE(stop.cancelled());
+  EXPECT_NE(annotation("fairlead.dev/claim"), "none") << "it was carried out";
+  ASSERT_TRUE((*opened)->claimed());
+  EXPECT_EQ(said(loop_.run((*opened)->release())), "");
+  EXPECT_EQ(annotation("fairlead.dev/claim"), "none");
 }
 
 }  // namespace

@@ -143,6 +143,11 @@ class Members {
 }  // namespace
 
 Ending failed_with(std::vector<Error> errors) {
+  // Only whoever asked for the run cancels what it does.
+  bool was_cancelled = !errors.empty() && std::ranges::all_of(errors, [](const Error& error) {
+    return error.kind() == ErrorKind::cancelled;
+  });
+  if (was_cancelled) return Ending{.how = Ending::How::interrupted};
   Ending ending;
   ending.how = Ending::How::failed;
   for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .holds = {}});

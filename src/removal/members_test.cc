@@ -91,6 +91,45 @@ TEST_F(MembersTest, ABundleWithANameGoesWithItsInventory) {
   EXPECT_THAT(events(), HasSubstr("there is no bundle shop in namespace team: nothing to remove"));
 }
 
+// Carries requests out at once and answers a little later. The run is interrupted after a number of them.
+class Interrupting : public http::Transport {
+ public:
+  Interrupting(Loop& loop, http::Transport& to, size_t after) : loop_(loop), to_(to), left_(after) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    CancelSource never;
+    Result<http::Answer> answer = co_await to_.open(std::move(request)).governed_by(&never);
+    if (left_-- == 0) stop.cancel();
+    CO_TRY(co_await sleep_for(loop_, std::chrono::milliseconds(10)));
+    co_return answer;
+  }
+  CancelSource stop;
+
+ private:
+  Loop& loop_;
+  http::Transport& to_;
+  size_t left_;
+};
+
+TEST_F(MembersTest, InterruptedAtAnyRequestItSaysSoAndGivesTheBundleBack) {
+  have_shop();
+  How how = How::interrupted;
+  for (size_t after = 0; how == How::interrupted; ++after) {
+    ASSERT_LT(after, 100U) << "it never ends";
+    Interrupting network(loop_, sandbox_.api_server(), after);
+    kube::Client client(loop_, network, nullptr, {});
+    kube::Discovery discovery(client);
+    Ending ending =
+        loop_.run(take_out_bundle(client, discovery, "shop", {.default_namespace = "team"}, journal_, &network.stop));
+    how = ending.how;
+    EXPECT_EQ(reports(ending), "") << after;
+    Json left = record();
+    EXPECT_TRUE(left["metadata"]["annotations"]["fairlead.dev/claim"].is_null()) << after << left.dump();
+  }
+  EXPECT_EQ(how, How::done);
+  EXPECT_TRUE(record().is_null());
+  EXPECT_TRUE(get("/api/v1/namespaces/team/configmaps/a").is_null());
+}
+
 TEST_F(MembersTest, OnlyWhatTheBundleAppliedGoes) {
   have_shop();
   put(config_map("copy", label_, "team"));
