@@ -89,6 +89,17 @@ struct Contents {
                                         .uid = std::string(metadata["uid"].string_or(""))});
   }
 
+  // Its CRD is gone since the kinds were read, and so are all of its objects: as after a run that was killed while it
+  // removed the CRD.
+  Task<bool> is_served_no_more(object::Resource resource, const kube::Failure& failure) {
+    if (!failure.is(kube::FaultKind::not_served)) co_return false;
+    if (!co_await run.discovery.refresh()) co_return false;
+    const kube::Discovered& known = run.discovery.known();
+    bool is_down = std::ranges::any_of(
+        known.problems(), [&](const kube::GroupProblem& problem) { return problem.group == resource.group; });
+    co_return !is_down && !known.find(resource.group, resource.kind);
+  }
+
   Task<void> read(object::Resource resource, std::string ns) {
     if (const kube::Watched* watched = tracker.covering(resource, ns)) {
       for (const auto& [place, object] : watched->objects()) take(resource, object);
@@ -103,6 +114,7 @@ struct Contents {
         for (const Json& object : list->items) take(resource, object);
         co_return;
       }
+      if (co_await is_served_no_more(resource, list.error())) co_return;
       const kube::Fault* fault = list.error().fault();
       if (fault && fault->disposition == kube::Disposition::permanent) break;
       if (fault) ++answers;

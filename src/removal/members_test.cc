@@ -74,6 +74,9 @@ class MembersTest : public RemovalTest {
         told.push_back(event.key.text() + ": " + event.text);
     return told;
   }
+  void put_away(std::string target) {
+    EXPECT_TRUE(loop_.run(admin_.request({.method = "DELETE", .target = std::move(target)})));
+  }
   Json record() { return get("/api/v1/namespaces/team/configmaps/fairlead-shop"); }
 
   std::string label_;
@@ -128,6 +131,23 @@ TEST_F(MembersTest, InterruptedAtAnyRequestItSaysSoAndGivesTheBundleBack) {
   EXPECT_EQ(how, How::done);
   EXPECT_TRUE(record().is_null());
   EXPECT_TRUE(get("/api/v1/namespaces/team/configmaps/a").is_null());
+}
+
+TEST_F(MembersTest, AKindThatIsGoneDoesNotHoldANamespace) {
+  have_shop();
+  have_shared();
+  put(std::string(kWidgets));
+  pass(std::chrono::seconds(5));
+  begin();
+  ASSERT_NE(discovery_.known().find("example.com", "Widget"), nullptr);
+  put_away("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com");
+  pass(std::chrono::seconds(20));
+  TimePoint begun = loop_.now();
+  Ending ending =
+      loop_.run(take_out_bundle(client_, discovery_, "shop", {.default_namespace = "team"}, journal_, nullptr));
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_THAT(states(ending), HasSubstr("Namespace shared gone\n"));
+  EXPECT_LT(loop_.now() - begun, std::chrono::seconds(30));
 }
 
 TEST_F(MembersTest, OnlyWhatTheBundleAppliedGoes) {
