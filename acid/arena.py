@@ -90,7 +90,7 @@ def fresh(images, counted):
     folder.mkdir(parents=True)
     (folder / "policy.json").write_text(json.dumps(audit.policy(counted)))
     try:
-        cluster_tool("up", "--fresh", "--name", name, f"--apiserver-flag=--audit-policy-file={folder}/policy.json",
+        cluster_tool("up", "--fresh", "--name", name, "--owner", str(os.getpid()), f"--apiserver-flag=--audit-policy-file={folder}/policy.json",
                      f"--apiserver-flag=--audit-log-path={folder}/audit.log")
         for archive in images:
             cluster_tool("load-image", "--name", name, str(archive))

@@ -30,7 +30,7 @@ def cluster(size, *flags):
     name = cluster_name(size)
     heed_signals()
     try:
-        cluster_tool("up", *flags, "--name", name)
+        cluster_tool("up", *flags, "--name", name, "--owner", str(os.getpid()))
         yield pathlib.Path(cluster_tool("bin", *flags)) / "kubectl", cluster_tool("kubeconfig", "--name", name)
     finally:
         # Impatience must not leave a cluster behind.

@@ -131,7 +131,7 @@ def main():
     parser.add_argument("--objects", type=int, default=3000)
     wanted = parser.parse_args()
     instance = f"bench-{os.getpid()}"
-    cluster("up", "--control-plane", "--name", instance)
+    cluster("up", "--control-plane", "--name", instance, "--owner", str(os.getpid()))
     try:
         with tempfile.TemporaryDirectory() as folder:
             bench = Bench(pathlib.Path(folder), wanted.objects, instance)

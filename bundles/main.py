@@ -66,7 +66,7 @@ def sandbox():
 def real():
     """A control plane of its own for each bundle: what one leaves behind is not the next one's."""
     name = f"bundles-{os.getpid()}"
-    run([CLUSTER, "up", "--control-plane", "--name", name], "starting a control plane")
+    run([CLUSTER, "up", "--control-plane", "--name", name, "--owner", str(os.getpid())], "starting a control plane")
     try:
         admin = run([CLUSTER, "kubeconfig", "--name", name], "finding the kubeconfig").strip()
         with tempfile.TemporaryDirectory() as folder:

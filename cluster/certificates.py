@@ -55,11 +55,15 @@ def make_pki(folder, node_name, server_addresses, node_addresses):
     client, server = LEAF.format("clientAuth"), LEAF.format("serverAuth")
     finish([begin(folder, "ca", "/CN=fairlead-cluster-ca", AUTHORITY),
             begin(folder, "front-proxy-ca", "/CN=fairlead-cluster-front-proxy-ca", AUTHORITY),
+            # Of its own: whoever may talk to the API server may not talk to etcd, which has no users.
+            begin(folder, "etcd-ca", "/CN=fairlead-cluster-etcd-ca", AUTHORITY),
             # It signs tokens; nobody verifies its certificate.
             begin(folder, "service-account", "/CN=service-account", AUTHORITY)])
     finish([
         begin(folder, "apiserver", "/CN=kube-apiserver",
               f"{server}subjectAltName = DNS:localhost,{service_names},{addresses[0]}\n", "ca"),
+        begin(folder, "etcd", "/CN=etcd", f"{LEAF.format('serverAuth, clientAuth')}subjectAltName = IP:127.0.0.1\n", "etcd-ca"),
+        begin(folder, "apiserver-etcd-client", "/CN=kube-apiserver", client, "etcd-ca"),
         begin(folder, "apiserver-kubelet-client", "/O=system:masters/CN=kube-apiserver-kubelet-client", client, "ca"),
         begin(folder, "front-proxy-client", "/CN=front-proxy-client", client, "front-proxy-ca"),
         begin(folder, "admin", "/O=system:masters/CN=admin", client, "ca"),

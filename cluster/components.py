@@ -35,15 +35,21 @@ def commands(instance):
     pki, config = state / "pki", state / "config"
     services = service_range(instance.size, ports["apiserver"])
     whole = instance.size == "whole"
-    etcd, peer = f"http://127.0.0.1:{ports['etcd']}", f"http://127.0.0.1:{ports['etcd-peer']}"
+    etcd, peer = f"https://127.0.0.1:{ports['etcd']}", f"https://127.0.0.1:{ports['etcd-peer']}"
     result = {
         "etcd": [
             programs / "etcd", "--name=fairlead", f"--data-dir={instance.record['data']}", "--log-level=warn",
             f"--listen-client-urls={etcd}", f"--advertise-client-urls={etcd}", f"--listen-peer-urls={peer}",
             f"--initial-advertise-peer-urls={peer}", f"--initial-cluster=fairlead={peer}",
+            # Every user of the machine can reach these ports.
+            *(f"--{side}{flag}" for side in ("", "peer-") for flag in (
+                f"cert-file={pki}/etcd.crt", f"key-file={pki}/etcd.key", f"trusted-ca-file={pki}/etcd-ca.crt",
+                "client-cert-auth=true")),
             "--unsafe-no-fsync", f"--quota-backend-bytes={4 << 30}"],
         "kube-apiserver": [
-            programs / "kube-apiserver", f"--etcd-servers={etcd}", f"--secure-port={ports['apiserver']}",
+            programs / "kube-apiserver", f"--etcd-servers={etcd}", f"--etcd-cafile={pki}/etcd-ca.crt",
+            f"--etcd-certfile={pki}/apiserver-etcd-client.crt", f"--etcd-keyfile={pki}/apiserver-etcd-client.key",
+            f"--secure-port={ports['apiserver']}",
             *(["--bind-address=0.0.0.0", f"--advertise-address={NODE_ADDRESS}"] if whole else
               ["--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none"]),
             f"--service-cluster-ip-range={services}", "--authorization-mode=Node,RBAC", "--allow-privileged=true",

@@ -32,6 +32,25 @@ def started_at(pid):
     return None if fields[0] in "ZX" else int(fields[19])
 
 
+def identity_of(pid):
+    """What tells a process from all others that ever run on this machine; None if there is none of that number."""
+    try:
+        namespace = os.readlink(f"/proc/{pid}/ns/pid")
+    except OSError:
+        return None
+    began = started_at(pid)
+    boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return None if began is None else {"pid": pid, "started_at": began, "namespace": namespace, "boot": boot}
+
+
+def has_ended(identity):
+    """Whether that process has ended; False where its number means nothing here, in a container of its own."""
+    here = identity_of(os.getpid())
+    if identity["boot"] != here["boot"]:
+        return True
+    return identity["namespace"] == here["namespace"] and started_at(identity["pid"]) != identity["started_at"]
+
+
 def first_child(pid):
     try:
         return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
@@ -75,6 +94,11 @@ class Instance:
     @property
     def ports(self):
         return self.record["ports"]
+
+    @property
+    def abandoned(self):
+        """Whether it was started for a process that has ended since, and so for nobody."""
+        return bool(self.record.get("owner")) and has_ended(self.record["owner"])
 
     @property
     def server(self):
@@ -244,7 +268,7 @@ class Instance:
             "FAIRLEAD_CLUSTER": self.name, "FAIRLEAD_CLUSTER_SIZE": self.size, "FAIRLEAD_CLUSTER_DIR": self.folder,
             "FAIRLEAD_CLUSTER_BIN": self.release.bin, "FAIRLEAD_KUBERNETES": self.release.name,
             "FAIRLEAD_CLUSTER_SERVER": self.server, "FAIRLEAD_CLUSTER_SERVERS": " ".join(self.servers),
-            "FAIRLEAD_CLUSTER_ETCD": f"http://127.0.0.1:{self.ports['etcd']}",
+            "FAIRLEAD_CLUSTER_ETCD": f"https://127.0.0.1:{self.ports['etcd']}",
             "FAIRLEAD_CLUSTER_CA": pki / "ca.crt", "FAIRLEAD_CLUSTER_CA_KEY": pki / "ca.key",
             "FAIRLEAD_CLUSTER_ADMIN_TOKEN_FILE": self.folder / "tokens" / "admin",
             "FAIRLEAD_CLUSTER_USER_TOKEN_FILE": self.folder / "tokens" / "user",

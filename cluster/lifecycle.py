@@ -9,7 +9,7 @@ import time
 import builds
 import certificates
 import components
-from instance import CLUSTERS
+from instance import CLUSTERS, Instance
 from settings import CACHE, COMMAND, HERE, Failure, give_to_caller, run, say
 
 
@@ -39,14 +39,14 @@ def node_is_ready(instance):
 
 
 # ---- up -----------------------------------------------------------------------------------------------------------
-def up(instance, size, release, apiserver_flags, api_servers=1):
+def up(instance, size, release, apiserver_flags, api_servers=1, owner=None):
     """Start the cluster from nothing; whatever goes wrong on the way, nothing of it is left."""
     began = time.monotonic()
     end_leftovers(instance)
     say(f"starting the cluster {instance.name}, Kubernetes {release.version}: " + ("the whole, with a node (about 10 s)" if size == "whole" else
                                                      "the control plane alone (about 5 s)"))
     try:
-        make_folder(instance, size, release, apiserver_flags, api_servers)
+        make_folder(instance, size, release, apiserver_flags, api_servers, owner)
         if size == "whole":
             make_namespaces(instance)
         start_control_plane(instance)
@@ -68,14 +68,15 @@ def end_leftovers(instance):
     shutil.rmtree(instance.logs, ignore_errors=True)
 
 
-def make_folder(instance, size, release, apiserver_flags, api_servers):
+def make_folder(instance, size, release, apiserver_flags, api_servers, owner):
     instance.logs.mkdir(parents=True)
+    instance.folder.chmod(0o700)  # keys, tokens, and logs that may quote them
     (instance.folder / "config").mkdir()
     with builds.locked("ports", "to choose ports"):
         instance.record = {
             "size": size, "kubernetes": release.name, "ports": instance.reserve_ports(
                 ["apiserver", "etcd", "etcd-peer", *(f"apiserver-{number}" for number in range(2, api_servers + 1))]),
-            "data": instance.place_for_data(), "apiserver_flags": apiserver_flags, "processes": {}}
+            "data": instance.place_for_data(), "apiserver_flags": apiserver_flags, "owner": owner, "processes": {}}
         instance.save()
     services = components.service_range(size, instance.ports["apiserver"])
     node = components.NODE_ADDRESS
@@ -185,6 +186,26 @@ def forget_old_logs():
         if is_old and not (folder / "record.json").exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.with_name(f"{folder.name}.lock").unlink(missing_ok=True)
+
+
+def end_abandoned():
+    """Ends the clusters of tests that were killed: nobody else would."""
+    for record in sorted(CLUSTERS.glob("*/record.json")):
+        try:
+            instance = Instance(record.parent.name)
+        except (FileNotFoundError, ValueError):  # it is just going, or another version's
+            continue
+        if not instance.abandoned:
+            continue
+        if instance.size == "whole" and os.geteuid() != 0:
+            say(f"the cluster {instance.name} is left of a test that was killed: sudo {COMMAND} down --name {instance.name}")
+            continue
+        with instance.lock():
+            instance = Instance(instance.name)  # as it is now that it is ours
+            if instance.abandoned:
+                say(f"ending the cluster {instance.name}: process {instance.record['owner']['pid']}, which it was started for, "
+                    "has ended")
+                instance.end()
 
 
 def down(instance):

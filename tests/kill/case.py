@@ -11,7 +11,7 @@ import threading
 import time
 
 from bundles import THEIRS, Maker, Place, key_of
-from servers import FAIRLEAD, ROOT, Failed, World, with_namespace
+from servers import DIES_WITH_US, FAIRLEAD, ROOT, Failed, World, with_namespace
 
 LIMIT = 240  # seconds until a run is taken to hang
 BUNDLE = "shop"
@@ -50,8 +50,9 @@ class Run:
     def __init__(self, arguments, kubeconfig, log):
         self.arguments, self.log = arguments, log
         environment = {**os.environ, "KUBECONFIG": str(kubeconfig)}
-        self.process = subprocess.Popen([FAIRLEAD, *arguments, "-v", "6"], env=environment, text=True, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        self.process = subprocess.Popen([*DIES_WITH_US, FAIRLEAD, *arguments, "-v", "6"], env=environment, text=True,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        start_new_session=True)
         self.sent, self.lines, self.hung = [], [], False
 
     def strike(self, blow):
@@ -114,10 +115,13 @@ class Case:
 
     # ---- running --------------------------------------------------------------------------------------------------
     def blow(self, size):
+        """For a run of so many objects; early, for one that must not end by itself before, if there are none."""
         signals = self.dice.choice([[signal.SIGKILL], [signal.SIGKILL], [signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP],
                                     [signal.SIGINT, signal.SIGTERM]])
         by_time = self.dice.random() < 0.4
         lines = max(1, self.dice.randrange(1, 2 * size + 16) >> self.attempt)
+        if not size:
+            return Blow(signals, max(1, self.dice.randrange(1, 9) >> self.attempt), 0, 0)
         return Blow(signals, 0 if by_time else lines, self.dice.uniform(0, 0.6) / (1 << self.attempt),
                     self.dice.choice([0, self.dice.uniform(0, 0.03)]))
 
@@ -144,7 +148,7 @@ class Case:
                 raise Failed(f"exit code {code}:\n{tail(outcome.output)}")
             return
         # A second signal ends it at once; so does one that comes before it listens to signals, which is before its first request.
-        at_once = [128 + number for number in sent[1:]] + ([-sent[0]] if not outcome.output else [])
+        at_once = [code for number in sent[1:] for code in (128 + number, -number)] + ([-sent[0]] if not outcome.output else [])
         if code not in (0, INTERRUPTED, *at_once):
             raise Failed(f"exit code {code} after {sent[0].name}, not {INTERRUPTED}:\n{tail(outcome.output)}")
         if len(sent) == 1:
@@ -210,8 +214,8 @@ class Case:
         self.judge_left(self.second, self.kept())
 
     def delete(self):
-        must_strike = None if self.struck else 2
-        self.run_to_the_end(["delete", "--name", BUNDLE, "--yes"], len(self.second), must_strike)
+        arguments = ["delete", "--name", BUNDLE, "--yes"]
+        self.run_to_the_end(arguments, *((len(self.second), None) if self.struck else (0, 2)))
         self.judge_left([], self.kept())
 
     def delete_rest(self):

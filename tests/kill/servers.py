@@ -17,6 +17,8 @@ sys.path.insert(0, str(HERE.parent / "scripts"))
 from server import Server  # noqa: E402
 
 FAIRLEAD = os.environ.get("FAIRLEAD", str(ROOT / "build" / "fairlead"))
+# Whoever ends the test without asking it ends what it has started as well.
+DIES_WITH_US = ["setpriv", "--pdeathsig", "KILL", "--"]
 CLUSTER = ROOT / "cluster" / "cluster"
 PATHS = {
     "Namespace": "/api/v1/namespaces", "ConfigMap": "/api/v1/configmaps", "Secret": "/api/v1/secrets",
@@ -116,7 +118,7 @@ def with_namespace(kubeconfig, namespace, path):
 def sandbox(*flags):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "kubeconfig"
-        process = subprocess.Popen([FAIRLEAD, "sandbox", "--kubeconfig-file", path, *flags], stdout=subprocess.PIPE)
+        process = subprocess.Popen([*DIES_WITH_US, FAIRLEAD, "sandbox", "--kubeconfig-file", path, *flags], stdout=subprocess.PIPE)
         try:
             if not process.stdout.readline():
                 raise Failed("the sandbox did not start")
@@ -130,7 +132,7 @@ def sandbox(*flags):
 @contextlib.contextmanager
 def control_plane():
     name = f"kill-{os.getpid()}"
-    subprocess.run([CLUSTER, "up", "--control-plane", "--name", name], check=True)
+    subprocess.run([CLUSTER, "up", "--control-plane", "--name", name, "--owner", str(os.getpid())], check=True)
     try:
         path = subprocess.run([CLUSTER, "kubeconfig", "--name", name], check=True, capture_output=True, text=True).stdout
         yield pathlib.Path(path.strip())

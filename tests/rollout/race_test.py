@@ -37,7 +37,7 @@ def setUpModule():
     if not cluster_name:
         cluster_name = f"race-{os.getpid()}"
         unittest.addModuleCleanup(cluster_tool, "down", "--name", cluster_name)
-        cluster_tool("up", "--name", cluster_name)
+        cluster_tool("up", "--name", cluster_name, "--owner", str(os.getpid()))
     cluster = late_webhook.Cluster(pathlib.Path(cluster_tool("bin")) / "kubectl",
                                    cluster_tool("kubeconfig", "--name", cluster_name))
 
