@@ -31,6 +31,12 @@ void draw_delays(Random& random, sandbox::Delays& delays) {
   if (random.chance(0.3)) delays.pod_listening = some_time(random, 2s);
 }
 
+// Longer than a request may take and than a claim lasts for; and often enough that some of them hit a renewal.
+void draw_long_delays(Random& random, Rates& rates) {
+  rates.delay = 20s + some_time(random, 160s);
+  rates.late = 0.05 + double(random.below(20)) / 100;
+}
+
 }  // namespace
 
 Weather draw_weather(Random& random) {
@@ -46,8 +52,7 @@ Weather draw_weather(Random& random) {
   rates.expired = rate(random, most * 2);
   rates.latency = 1ms + some_time(random, 40ms);
   rates.delay = 100ms + some_time(random, 3s);
-  // Some networks are slower than a request may be and than a claim lasts for.
-  if (random.chance(0.1)) rates.delay = 20s + some_time(random, 160s);
+  if (random.chance(0.1) && most > 0) draw_long_delays(random, rates);
 
   sandbox::Options& cluster = weather.cluster;
   cluster.seed = random.next();

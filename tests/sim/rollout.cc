@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "rollout_cluster.h"
 #include "rollout_extension.h"
 #include "rollout_older.h"
@@ -36,7 +38,7 @@ Task<void> play(World& world, RolloutSabotage sabotage) {
   Bystanders bystanders = co_await put_bystanders(world, judge->bundle().home);
   co_await put_first_part(world, *judge);
 
-  Duration heals_after = 1s + some_time(random, 20s);
+  Duration heals_after = 1s + some_time(random, std::max<Duration>(20s, world.weather.rates.delay / 3));
   Loop::TimerId healing{};
   auto heal_later = [&] { healing = world.loop.call_after(heals_after, [&] { world.heal(); }); };
   if (early) heal_later();
