@@ -44,10 +44,12 @@ std::vector<Scenario> sabotaged() {
           named("forgets-dry-run", rollout_scenario(forgets_dry_run())),
           named("overlooks-former-managers", rollout_scenario(overlooks_former_managers())),
           named("believes-at-once", rollout_scenario(believes_at_once())),
+          named("believes-ready", rollout_scenario(believes_ready())),
           named("believes-deleted", removal_scenario(believes_deleted())),
           named("assumes-gone", removal_scenario(assumes_gone())),
           named("forgets-uids", removal_scenario(forgets_uids())),
           named("overlooks-others", removal_scenario(overlooks_others())),
+          named("overlooks-finalizers", removal_scenario(overlooks_finalizers())),
           named("believes-labels", removal_scenario(believes_labels()))};
 }
 

@@ -118,6 +118,16 @@ class OverlooksOthers final : public RewritesLists {
   }
 };
 
+class OverlooksFinalizers final : public RewritesLists {
+ public:
+  using RewritesLists::RewritesLists;
+
+ private:
+  void rewrite(Json::Array& items) override {
+    for (Json& item : items) item.make("metadata").if_object()->erase("finalizers");
+  }
+};
+
 class BelievesLabels final : public RewritesLists {
  public:
   using RewritesLists::RewritesLists;
@@ -141,6 +151,9 @@ class BelievesLabels final : public RewritesLists {
 
 RemovalSabotage overlooks_others() {
   return [](http::Transport& network) { return std::make_unique<OverlooksOthers>(network); };
+}
+RemovalSabotage overlooks_finalizers() {
+  return [](http::Transport& network) { return std::make_unique<OverlooksFinalizers>(network); };
 }
 RemovalSabotage believes_labels() {
   return [](http::Transport& network) { return std::make_unique<BelievesLabels>(network); };

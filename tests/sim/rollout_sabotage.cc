@@ -131,6 +131,39 @@ class OverlooksFormerManagers final : public http::Transport {
   http::Transport& network_;
 };
 
+// A Deployment counts as ready as soon as it is stored.
+class BelievesReady final : public http::Transport {
+ public:
+  explicit BelievesReady(http::Transport& network) : network_(network) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    bool applies = request.method == "PATCH" && request.target.find("/deployments/") != std::string::npos;
+    if (!applies) co_return co_await network_.open(std::move(request));
+    CO_TRY_ASSIGN(http::Answer answer, co_await network_.open(std::move(request)));
+    if (answer.status >= 300) co_return answer;
+    std::string text;
+    while (true) {
+      CO_TRY_ASSIGN(std::optional<std::string> piece, co_await answer.body->read());
+      if (!piece) break;
+      text += *piece;
+    }
+    CO_TRY_ASSIGN(Json object, Json::parse(text));
+    Json replicas = object["spec"]["replicas"];
+    Json& status = object.make("status");
+    status = Json::Object{
+        {"observedGeneration", object["metadata"]["generation"]},
+        {"conditions",
+         Json::Array{Json::Object{{"type", "Available"}, {"status", "True"}},
+                     Json::Object{{"type", "Progressing"}, {"status", "True"}, {"reason", "NewReplicaSetAvailable"}}}}};
+    for (std::string_view name : {"replicas", "updatedReplicas", "readyReplicas", "availableReplicas"})
+      status.make(name) = replicas;
+    answer.body = http::body_of(object.dump());
+    co_return answer;
+  }
+
+ private:
+  http::Transport& network_;
+};
+
 // The record of a bundle, or a list of its objects, is read wrong.
 class MisreadsInventory final : public http::Transport {
  public:
@@ -172,6 +205,10 @@ RolloutSabotage overlooks_claim() { return misreads(MisreadsInventory::How::no_c
 
 RolloutSabotage overlooks_former_managers() {
   return [](http::Transport& network) { return std::make_unique<OverlooksFormerManagers>(network); };
+}
+
+RolloutSabotage believes_ready() {
+  return [](http::Transport& network) { return std::make_unique<BelievesReady>(network); };
 }
 
 RolloutSabotage forgets_dry_run() {

@@ -49,6 +49,8 @@ RolloutSabotage forgets_dry_run();
 RolloutSabotage overlooks_former_managers();
 // Guards are taken to be in effect and to answer before they do.
 RolloutSabotage believes_at_once();
+// A Deployment counts as ready as soon as it is stored.
+RolloutSabotage believes_ready();
 // What lingers for its finalizers is taken for gone.
 RemovalSabotage believes_deleted();
 // What could not be removed is taken for gone.
@@ -57,6 +59,8 @@ RemovalSabotage assumes_gone();
 RemovalSabotage forgets_uids();
 // What others have in a namespace, or of a kind, is not seen.
 RemovalSabotage overlooks_others();
+// That something carries the finalizer of somebody else is not seen.
+RemovalSabotage overlooks_finalizers();
 // An object that the label was copied to is taken for a member.
 RemovalSabotage believes_labels();
 
