@@ -123,21 +123,6 @@ class InventoryTest : public testing::Test {
   std::string manager_ = "fairlead/default/shop";
 };
 
-// Requests are carried out at once, and their answers take a second.
-class LateAnswers : public http::Transport {
- public:
-  LateAnswers(Loop& loop, http::Transport& to) : loop_(loop), to_(to) {}
-  Task<Result<http::Answer>> open(http::Request request) override {
-    Result<http::Answer> answer = co_await to_.open(std::move(request));
-    CO_TRY(co_await sleep_for(loop_, seconds(1)));
-    co_return answer;
-  }
-
- private:
-  Loop& loop_;
-  http::Transport& to_;
-};
-
 // A server that takes no notice of label selectors, as some aggregated API servers do.
 class IgnoresSelectors : public http::Transport {
  public:
@@ -154,16 +139,18 @@ class IgnoresSelectors : public http::Transport {
   http::Transport& to_;
 };
 
-// Writes of the record are carried out at once, and their answers take 12 s.
+// Requests are carried out at once, and their answers are late.
 class LateAnswers : public http::Transport {
  public:
-  LateAnswers(Loop& loop, http::Transport& to) : loop_(loop), to_(to) {}
+  enum class To { all, stored_writes };
+  LateAnswers(Loop& loop, http::Transport& to, Duration delay, To which)
+      : loop_(loop), to_(to), delay_(delay), which_(which) {}
   Task<Result<http::Answer>> open(http::Request request) override {
     bool writes = request.method == "PUT" || request.method == "POST";
     Result<http::Answer> answer = co_await to_.open(std::move(request));
-    if (!writes || !answer || answer->status >= 300) co_return answer;
-    last_write = loop_.now();
-    CO_TRY(co_await sleep_for(loop_, seconds(12)));
+    bool is_stored = writes && answer && answer->status < 300;
+    if (is_stored) last_write = loop_.now();
+    if (is_stored || which_ == To::all) CO_TRY(co_await sleep_for(loop_, delay_));
     co_return answer;
   }
 
@@ -172,6 +159,8 @@ class LateAnswers : public http::Transport {
  private:
   Loop& loop_;
   http::Transport& to_;
+  Duration delay_;
+  To which_;
 };
 
 std::vector<Wanted> config_maps_in(std::string ns) { return {{{"", "ConfigMap", std::move(ns), "x"}, "v1"}}; }
@@ -347,7 +336,7 @@ TEST_F(InventoryTest, KeepingEndsBeforeOthersMayTakeOver) {
 // Others count from when the server has stored it.
 TEST_F(InventoryTest, AClaimWhoseAnswerComesLateIsNotHeldForLonger) {
   for (bool renewed : {false, true}) {
-    LateAnswers late(loop_, sandbox_.api_server());
+    LateAnswers late(loop_, sandbox_.api_server(), seconds(12), LateAnswers::To::stored_writes);
     kube::Client client(loop_, late, nullptr, {});
     std::unique_ptr<Inventory> ann = *loop_.run(Inventory::open(client, discovery_, named("ann")));
     ASSERT_EQ(said(loop_.run(ann->claim({}))), "");
@@ -606,7 +595,7 @@ TEST_F(InventoryTest, AnOwnerIsNamed) {
 }
 
 TEST_F(InventoryTest, AClaimThatIsCancelledWhileItIsWrittenCanBeGivenBack) {
-  LateAnswers late(loop_, sandbox_.api_server());
+  LateAnswers late(loop_, sandbox_.api_server(), seconds(1), LateAnswers::To::all);
   kube::Client client(loop_, late, nullptr, {});
   kube::Discovery discovery(client);
   auto opened = loop_.run(Inventory::open(client, discovery, named("ann")));
