@@ -101,9 +101,8 @@ struct Contents {
   }
 
   Task<void> read(object::Resource resource, std::string ns) {
-    if (const kube::Watched* watched = tracker.covering(resource, ns)) {
+    if (const kube::Watched* watched = tracker.covering(resource, ns); watched && watched->synced()) {
       for (const auto& [place, object] : watched->objects()) take(resource, object);
-      if (!watched->synced()) miss(resource);
       co_return;
     }
     // Taken for empty, a namespace would lose its operator before what that has to clean up.

@@ -150,6 +150,31 @@ TEST_F(MembersTest, AKindThatIsGoneDoesNotHoldANamespace) {
   EXPECT_LT(loop_.now() - begun, std::chrono::seconds(30));
 }
 
+// The run reads what belongs to it while the CRD is still there, and what goes with it when it is not any more.
+TEST_F(MembersTest, ADefinitionThatGoesMeanwhileDoesNotHoldANamespace) {
+  have_shop();
+  have_shared();
+  put(std::string(kWidgets));
+  pass(std::chrono::seconds(5));
+  begin();
+  put_away("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com");
+  pass(std::chrono::seconds(20));
+  auto target = [](object::Key key, std::string version) {
+    return Target{.key = std::move(key), .version = std::move(version), .source = {}, .uid = {}};
+  };
+  std::vector<Target> targets{
+      target({"", "Namespace", "", "shared"}, "v1"), target({"", "ConfigMap", "shared", "a"}, "v1"),
+      target({"apiextensions.k8s.io", "CustomResourceDefinition", "", "widgets.example.com"}, "v1")};
+  auto shop = loop_.run(inventory::Inventory::open(client_, discovery_, {.name = "shop", .ns = "team"}));
+  ASSERT_TRUE(shop);
+  Options options{.default_namespace = "team"};
+  options.bundle = (*shop)->identity();
+  Ending ending =
+      loop_.run(removal::take_out(client_, discovery_, std::move(targets), std::move(options), journal_, nullptr));
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_THAT(states(ending), HasSubstr("Namespace shared gone\n")) << events();
+}
+
 TEST_F(MembersTest, OnlyWhatTheBundleAppliedGoes) {
   have_shop();
   put(config_map("copy", label_, "team"));

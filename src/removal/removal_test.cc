@@ -559,5 +559,17 @@ TEST_F(RemovalTest, WhatMayNotBeReadInTheWholeClusterIsReadByNamespaceOrByName) 
   }
 }
 
+TEST_F(WatchingForbidden, ThatNobodyServesTheInstancesOfADefinitionThatWentIsNoNews) {
+  // A namespace takes longer than the CRD.
+  std::string bundle =
+      std::string(kWidgets) + widget("one") + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: slow}\n";
+  put(bundle);
+  start_operator(seconds(1));
+  sandbox_.core().options.delays.controller = seconds(10);
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_THAT(events(), testing::Not(HasSubstr("cannot be watched")));
+}
+
 }  // namespace
 }  // namespace fairlead::removal

@@ -211,6 +211,8 @@ const kube::Watched* Tracker::covering(const object::Resource& resource, const s
 
 void Tracker::report_interruptions() {
   for (const auto& source : sources_) {
+    // Nobody serves the instances of a CRD that is gone.
+    if (source->definition && run_.records[*source->definition].told) continue;
     const std::optional<Error>& now = source->watched->interruption();
     std::string text = now ? now->message() : std::string();
     if (text == source->interrupted) continue;
