@@ -43,6 +43,8 @@ struct ClusterState {
   bool namespaces_known = false;
   bool services_known = false;
   bool policies_known = false;
+  // All webhook configurations, policies, bindings and definitions.
+  bool guards_known = false;
 
   // The kinds that the cluster serves, from discovery; null for one that it does not serve. Those of the bundle's CRDs
   // are read from the bundle. Without it, kinds of Kubernetes itself are known and no kind is said to be missing.

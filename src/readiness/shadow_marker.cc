@@ -120,8 +120,9 @@ Task<Outcome<Proof>> ShadowMarkers::updated(object::Key configuration, uint64_t 
   if (!stored) {
     const Fault* fault = stored.error().fault();
     if (!fault) co_return std::unexpected(std::move(stored).error());
-    Proof proof = not_proved(fault->explanation, false, *fault);
-    if (fault->kind == FaultKind::not_found) proof.rung = Rung::nothing;
+    bool is_there = fault->kind != FaultKind::not_found;
+    Proof proof = not_proved(fault->explanation, is_there && may_not_be_sent(*fault), *fault);
+    if (!is_there) proof.rung = Rung::nothing;
     co_return proof;
   }
   ShadowStage::Guest guest{*std::move(resource), configuration.name,

@@ -88,6 +88,25 @@ Task<Outcome<std::optional<Proof>>> ShadowStage::rehearse(GuardKind kind, const 
   co_return std::nullopt;
 }
 
+// Once a run and kind: what may not be removed again is not made. A dry run on a name that nobody has tells.
+Task<Outcome<std::optional<Proof>>> ShadowStage::check_removal(GuardKind kind) {
+  if (removable_.contains(kind)) co_return std::nullopt;
+  kube::DeleteOptions dry;
+  dry.dry_run = true;
+  std::string name = Stamp{.run = options_.run, .number = 0, .expires = {}}.name();  // numbers begin with 1
+  for (const object::Resource& resource : resources_of(kind, version_of(kind, policy_version_))) {
+    Outcome<Reply> reply = co_await client_.remove(resource, "", name, dry);
+    const Fault* fault = reply ? nullptr : reply.error().fault();
+    if (!reply && !fault) co_return std::unexpected(std::move(reply).error());
+    if (fault && (fault->kind == FaultKind::forbidden || fault->kind == FaultKind::unauthorized))
+      co_return not_proved(fmt::format("a shadow among the {} is not made, since it could not be removed again: {}",
+                                       name_of(kind), fault->explanation),
+                           true, *fault);
+  }
+  removable_.insert(kind);
+  co_return std::nullopt;
+}
+
 // `taken`: the name is in use, try the next one.
 Task<Outcome<std::optional<Proof>>> ShadowStage::create(GuardKind kind, const Stamp& stamp, const Build& build,
                                                         bool& taken) {
@@ -117,6 +136,7 @@ Task<Outcome<std::optional<Proof>>> ShadowStage::create(GuardKind kind, const St
 Task<Outcome<ShadowStage::Placed>> ShadowStage::put(GuardKind kind, Build build) {
   if (auto known = refusals_.find(kind); known != refusals_.end()) co_return Placed{{}, known->second};
   Outcome<std::optional<Proof>> refusal = co_await rehearse(kind, build);
+  if (refusal && !*refusal) refusal = co_await check_removal(kind);
   for (int attempt = 0; refusal && !*refusal && attempt < kTakenNames; ++attempt) {
     Stamp stamp = next_stamp();
     bool taken = false;

@@ -64,6 +64,7 @@ class ShadowStage {
  private:
   Stamp next_stamp();
   Task<kube::Outcome<std::optional<Proof>>> rehearse(GuardKind kind, const Build& build);
+  Task<kube::Outcome<std::optional<Proof>>> check_removal(GuardKind kind);
   Task<kube::Outcome<std::optional<Proof>>> create(GuardKind kind, const Stamp& stamp, const Build& build, bool& taken);
   Task<void> remove(GuardKind kind, std::string name);
   Task<void> remove_guest(std::string manager);
@@ -80,6 +81,8 @@ class ShadowStage {
   uint64_t last_guest_ = 0;
   bool rehearsed_ = false;
   std::map<GuardKind, Proof> refusals_;
+  // Shadows among these may be removed, as far as rights go.
+  std::set<GuardKind> removable_;
   ProbeKind probe_ = ProbeKind::runtime_class;
   // Of the namespaces for probes: the one that is used, and those where they may not be sent.
   size_t place_ = 0;

@@ -208,6 +208,32 @@ TEST_F(Forbidden, WithoutThePermissionNothingIsProvedAndNothingEnds) {
   EXPECT_EQ(front_.requests.size(), asked) << "removed what was never made";
 }
 
+class ForbiddenToRemove : public ShadowTest {
+ protected:
+  static sandbox::Options forbidding() {
+    sandbox::Options options;
+    options.forbids = [](std::string_view, std::string_view verb, std::string_view, std::string_view resource,
+                         std::string_view,
+                         std::string_view) { return verb == "delete" && resource.ends_with("webhookconfigurations"); };
+    return options;
+  }
+  ForbiddenToRemove() : ShadowTest(forbidding()) {}
+};
+
+TEST_F(ForbiddenToRemove, WhatCannotBeRemovedAgainIsNotMade) {
+  auto prove = prover();
+  for (int i = 0; i < 2; ++i) {
+    Proof proof = proof_of(prove->created_in_effect(GuardKind::validating_webhooks, 0));
+    EXPECT_FALSE(proof.proved);
+    EXPECT_TRUE(proof.hopeless);
+    EXPECT_THAT(proof.why_not, testing::StartsWith("a shadow among the validating webhooks is not made, since it could "
+                                                   "not be removed again: "));
+  }
+  EXPECT_FALSE(proof_of(prove->mirror(target("hook"), 0)).proved);
+  loop_.run(prove->clean_up());
+  EXPECT_THAT(shadows(), IsEmpty());
+}
+
 TEST_F(ShadowTest, AServerThatDropsConditionsGetsNoShadow) {
   front_.tamper = [](std::string body) {
     Json object = parsed(body);

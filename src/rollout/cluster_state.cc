@@ -11,6 +11,9 @@ namespace fairlead::rollout {
 namespace {
 
 constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
+constexpr std::string_view kConfigurations = "webhook configurations";
+constexpr std::string_view kPolicies = "admission policies";
+constexpr std::string_view kDefinitions = "CRDs";
 
 struct Listing {
   kube::Client& client;
@@ -54,13 +57,13 @@ Task<Result<graph::ClusterState>> read_cluster(kube::Client& client, const kube:
     std::vector<Json> read = {};
   };
   std::vector<Wanted> wanted{
-      {kAdmission, "ValidatingWebhookConfiguration", "webhook configurations", &state.webhook_configurations},
-      {kAdmission, "MutatingWebhookConfiguration", "webhook configurations", &state.webhook_configurations},
-      {kAdmission, "ValidatingAdmissionPolicy", "admission policies", &state.policies, &state.policies_known},
-      {kAdmission, "MutatingAdmissionPolicy", "admission policies", &state.policies},
-      {kAdmission, "ValidatingAdmissionPolicyBinding", "admission policies", &state.bindings},
-      {kAdmission, "MutatingAdmissionPolicyBinding", "admission policies", &state.bindings},
-      {"apiextensions.k8s.io", "CustomResourceDefinition", "CRDs", &state.definitions},
+      {kAdmission, "ValidatingWebhookConfiguration", kConfigurations, &state.webhook_configurations},
+      {kAdmission, "MutatingWebhookConfiguration", kConfigurations, &state.webhook_configurations},
+      {kAdmission, "ValidatingAdmissionPolicy", kPolicies, &state.policies, &state.policies_known},
+      {kAdmission, "MutatingAdmissionPolicy", kPolicies, &state.policies},
+      {kAdmission, "ValidatingAdmissionPolicyBinding", kPolicies, &state.bindings},
+      {kAdmission, "MutatingAdmissionPolicyBinding", kPolicies, &state.bindings},
+      {"apiextensions.k8s.io", "CustomResourceDefinition", kDefinitions, &state.definitions},
       {"apiregistration.k8s.io", "APIService", "APIServices", &state.api_services},
       {"", "Namespace", "namespaces", &state.namespaces, &state.namespaces_known},
       {"", "Service", "Services", &state.services, &state.services_known},
@@ -71,6 +74,9 @@ Task<Result<graph::ClusterState>> read_cluster(kube::Client& client, const kube:
       scope.spawn(read(listing, *resource, one.words, one.read, one.known));
   co_await scope.join();
   if (listing.error) co_return fail(*listing.error);
+  state.guards_known = std::ranges::none_of(listing.unread, [](std::string_view words) {
+    return words == kConfigurations || words == kPolicies || words == kDefinitions;
+  });
   if (!listing.unread.empty())
     notes.push_back(
         fmt::format("this user may not list {} of the cluster: what they hold up shows only when the API "

@@ -130,7 +130,8 @@ Task<Result<void>> Guards::await_answer(uint32_t guard) {
       std::set<std::string> asked = ready_addresses(it);
       CO_TRY_ASSIGN(bool all, co_await every_endpoint_listens(guard, before));
       bool as_created = is_webhook(it) && state.came == Came::created;
-      bool same = state.came == Came::before || !live_configuration(it) ||
+      // What could not be proved is not asked for again.
+      bool same = state.came == Came::before || state.unprovable || !live_configuration(it) ||
                   (as_created ? !changed_since_created(it) : state.form == live_form(it));
       if (all) {
         state.has_endpoints = !asked.empty();

@@ -99,6 +99,26 @@ TEST_P(NotProved, NotAUserWhoMayCreateConfigMapsAlone) {
   EXPECT_THAT(seen_, testing::ElementsAre("guarded"));
 }
 
+// An update is proved by a marker inside the configuration, and for that it has to be read.
+TEST_P(NotProved, AnUpdateByAUserWhoMayNotReadIt) {
+  std::string former = guarded_map(GetParam());
+  former.replace(former.find("operations: [CREATE]"), 20, "operations: [DELETE]");
+  ASSERT_EQ(apply(former.substr(0, former.rfind("---"))).how, Ending::How::done) << events();
+  sandbox_.core().options.forbids = [](std::string_view user, std::string_view verb, std::string_view,
+                                       std::string_view resource, std::string_view, std::string_view) {
+    return user == "kubernetes-admin" && (verb == "get" || verb == "list" || verb == "watch") &&
+           resource == "validatingwebhookconfigurations";
+  };
+  Ending ending = apply(guarded_map(GetParam()));
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_LT(ending.took, minutes(1));
+  EXPECT_LT(ending.requests, 100u);
+  EXPECT_THAT(events(), HasSubstr("is not proved to be in effect: "));
+  for (const ObjectEnding& object : ending.objects)
+    if (object.key.kind == "ValidatingWebhookConfiguration")
+      EXPECT_EQ(object.state, ObjectEnding::State::changed) << "it was there before";
+}
+
 // As in clusters whose API server is not in the pods' network.
 TEST_P(NotProved, EndpointsThatOnlyTheServiceReaches) {
   ServicesAlone caller(sandbox_.webhooks());

@@ -56,7 +56,8 @@ std::optional<Error> Run::place(uint32_t node) {
 
 bool Run::must_be_new(uint32_t node) const {
   const std::string& group = object(node).group();
-  return !before(node) && (group == "admissionregistration.k8s.io" || group == "apiextensions.k8s.io");
+  return cluster.guards_known && !before(node) &&
+         (group == "admissionregistration.k8s.io" || group == "apiextensions.k8s.io");
 }
 
 object::Key Run::definition_of(uint32_t node) const {
