@@ -19,6 +19,7 @@ CLAIM = "fairlead.dev/claim"
 INTERRUPTED = 130
 # Said by a run that watches whether the holder of a claim is still alive. Here it never is, and that can be told at once.
 WATCHES_A_CLAIM = re.compile("whether it still is|still alive")
+SUMMARY = re.compile(r" in [0-9.]+m?s, with [0-9]+ requests$", re.MULTILINE)
 LOGS = ROOT / "build" / "kill"
 
 
@@ -147,8 +148,10 @@ class Case:
             if code not in (0, -signal.SIGKILL):
                 raise Failed(f"exit code {code}:\n{tail(outcome.output)}")
             return
-        # A second signal ends it at once; so does one that comes before it listens to signals, which is before its first request.
-        at_once = [code for number in sent[1:] for code in (128 + number, -number)] + ([-sent[0]] if not outcome.output else [])
+        # A second signal ends it at once; so does one that comes before it listens to signals, or when all is said and done.
+        at_once = [code for number in sent[1:] for code in (128 + number, -number)]
+        if not outcome.output or SUMMARY.search(outcome.output):
+            at_once.append(-sent[0])
         if code not in (0, INTERRUPTED, *at_once):
             raise Failed(f"exit code {code} after {sent[0].name}, not {INTERRUPTED}:\n{tail(outcome.output)}")
         if len(sent) == 1:

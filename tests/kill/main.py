@@ -6,6 +6,7 @@ import contextlib
 import os
 import pathlib
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -93,6 +94,9 @@ class Tally:
 
 
 def main(arguments):
+    # Whoever starts it in the background may have it ignore these, and Fairlead would inherit that.
+    signal.signal(signal.SIGHUP, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     wanted = parsed(arguments)
     count = wanted.count or (1 if wanted.seed is not None else 100)
     first = wanted.first if wanted.first is not None else random.randrange(10**6)
