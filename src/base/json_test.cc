@@ -114,12 +114,8 @@ TEST(Json, IsLenientAboutRepeatedKeysWhereAskedTo) {
 TEST(Json, HasLimits) {
   EXPECT_EQ(problem("[[[1]]]", {.bytes = 100, .depth = 2}),
             "too large as JSON: nested deeper than 2 levels (line 1, column 3)");
-  EXPECT_EQ(problem("[1,[2],3]", {.values = 4}), "too large as JSON: more than 4 values (line 1, column 10)");
+  EXPECT_EQ(problem("[1,[2],3]", {.values = 4}), "too large as JSON: more than 4 values (line 1, column 9)");
   EXPECT_TRUE(Json::parse("[1,[2],3]", {.values = 5}));
-  // Two bytes a value: it is given up long before it has taken its 20 times as much memory.
-  std::string zeros = "[0";
-  while (zeros.size() < (20 << 20)) zeros += ",0";
-  EXPECT_THAT(problem(zeros + "]"), HasSubstr("more than 8000000 values"));
   EXPECT_EQ(problem("[1,2,3]", {.bytes = 3, .depth = 9}), "JSON of 7 bytes is over the limit of 3 bytes");
   // A bomb of a million brackets costs nothing.
   EXPECT_THAT(problem(std::string(1'000'000, '[')), HasSubstr("nested deeper than 200 levels"));
