@@ -77,7 +77,11 @@ class World:
             time.sleep(0.05)
 
     def delete(self, value):
-        self.ask("DELETE", f"{self.path(value)}/{value['metadata']['name']}", allowed=(404,))
+        """Tried again while the server still asks a webhook whose configuration has just been deleted."""
+        path, deadline = f"{self.path(value)}/{value['metadata']['name']}", time.monotonic() + 30
+        while self.send("DELETE", path)[0] == 500 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.ask("DELETE", path, allowed=(404, 409))
 
     def is_own(self, value):
         metadata = value["metadata"]
