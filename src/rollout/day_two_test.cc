@@ -132,6 +132,67 @@ metadata: {name: inside, namespace: place}
   EXPECT_EQ(get("/api/v1/namespaces/place/configmaps/inside")["kind"].string_or(""), "ConfigMap");
 }
 
+// Somebody else acts after a run has read what there is, and before it writes anything.
+class BeforeTheFirstWrite final : public http::Transport {
+ public:
+  BeforeTheFirstWrite(http::Transport& inner, std::function<Task<void>()> act) : inner_(inner), act_(std::move(act)) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    if (request.method != "GET" && act_) co_await std::exchange(act_, nullptr)();
+    co_return co_await inner_.open(std::move(request));
+  }
+
+ private:
+  http::Transport& inner_;
+  std::function<Task<void>()> act_;
+};
+
+TEST_F(DayTwoTest, WhatIsInANamespaceThatWasDeletedMeanwhileIsNotUnchanged) {
+  auto bundle = [](std::string_view label) {
+    return fmt::format(
+        "apiVersion: v1\nkind: Namespace\nmetadata: {{name: place, labels: {{x: {}}}}}\n---\n"
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: inside, namespace: place}}\n",
+        label);
+  };
+  EXPECT_EQ(apply(bundle("one"), shop()).how, Ending::How::done);
+  BeforeTheFirstWrite server(sandbox_.api_server(), [&]() -> Task<void> {
+    (void)co_await client_.request({.verb = "delete", .method = "DELETE", .target = "/api/v1/namespaces/place"});
+    while (co_await client_.request({.target = "/api/v1/namespaces/place"}))
+      (void)co_await sleep_for(loop_, std::chrono::milliseconds(100));
+  });
+  kube::Client client(loop_, server, nullptr, {});
+  kube::Discovery discovery(client);
+  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(bundle("two")), shop(), journal_, nullptr));
+  EXPECT_EQ(states(ending), "Namespace place created\nConfigMap place/inside created\n") << events();
+  EXPECT_EQ(get("/api/v1/namespaces/place/configmaps/inside")["kind"].string_or(""), "ConfigMap");
+}
+
+TEST_F(DayTwoTest, AStatusThatChangesMeanwhileIsNotOurChange) {
+  std::string thing = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: things, kind: Thing}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+)";
+  EXPECT_EQ(apply(thing).how, Ending::How::done);
+  BeforeTheFirstWrite server(sandbox_.api_server(), [&]() -> Task<void> {
+    auto patched = co_await client_.request(
+        {.verb = "patch",
+         .method = "PATCH",
+         .target = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.com/status",
+         .content_type = "application/merge-patch+json",
+         .body = R"({"status":{"conditions":[{"type":"Seen","status":"True","reason":"Seen","message":""}]}})"});
+    EXPECT_TRUE(patched);
+  });
+  kube::Client client(loop_, server, nullptr, {});
+  kube::Discovery discovery(client);
+  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(thing), {}, journal_, nullptr));
+  EXPECT_EQ(states(ending), "CustomResourceDefinition things.example.com unchanged\n") << events();
+}
+
 // An API server that goes on using the former schema of a CRD for a while.
 class FormerSchema final : public http::Transport {
  public:

@@ -47,6 +47,20 @@ class HooksTest : public RolloutTest {
          .content_type = "application/strategic-merge-patch+json",
          .body = std::move(body)});
   }
+  // Once it is being deleted, and then not at once.
+  Task<void> remove_finalizers(std::string target) {
+    while (true) {
+      auto there = co_await client_.request({.target = target});
+      if (there && there->value["metadata"].contains("deletionTimestamp")) break;
+      if (!co_await sleep_for(loop_, std::chrono::milliseconds(50))) co_return;
+    }
+    (void)co_await sleep_for(loop_, std::chrono::seconds(20));
+    (void)co_await client_.request({.verb = "patch",
+                                    .method = "PATCH",
+                                    .target = target,
+                                    .content_type = "application/merge-patch+json",
+                                    .body = R"({"metadata":{"finalizers":null}})"});
+  }
   std::string uid(std::string_view name) { return std::string(find_job(name)["metadata"]["uid"].string_or("")); }
 };
 
@@ -85,6 +99,29 @@ TEST_F(HooksTest, OneThatIsNotOursIsLeftAlone) {
   Ending ending = apply(job("prepare", kHook) + std::string(kMain), {.name = "shop"});
   EXPECT_NE(ending.how, Ending::How::done);
   EXPECT_EQ(uid("prepare"), theirs);
+}
+
+// A changed Job that is still there, if only on its way out, would be refused: its pods cannot be changed.
+TEST_F(HooksTest, OneThatLingersIsWaitedFor) {
+  auto lingering = [](std::string_view image) {
+    std::string text = job("prepare", kHook, image);
+    return text.replace(text.find("{name: prepare,"), 15, "{name: prepare, finalizers: [example.com/slow],");
+  };
+  ASSERT_EQ(apply(lingering("job:1"), {.name = "shop"}).how, Ending::How::done);
+  std::string first = uid("prepare");
+  injector_.spawn(remove_finalizers(std::string(kJobs) + "prepare"));
+  Ending ending = apply(lingering("job:2"), {.name = "shop"});
+  loop_.run(injector_.join());
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
+  EXPECT_NE(uid("prepare"), first);
+}
+
+TEST_F(HooksTest, OneWithAnotherPolicyIsNotDeletedBeforehand) {
+  std::string bundle = job("prepare", std::string(kHook) + ", helm.sh/hook-delete-policy: hook-failed");
+  ASSERT_EQ(apply(bundle, {.name = "shop"}).how, Ending::How::done);
+  std::string first = uid("prepare");
+  ASSERT_EQ(apply(bundle, {.name = "shop"}).how, Ending::How::done);
+  EXPECT_EQ(uid("prepare"), first);
 }
 
 TEST_F(HooksTest, OneThatSucceededIsDeletedWhereThatIsAskedFor) {
