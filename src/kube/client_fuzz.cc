@@ -1,5 +1,6 @@
 // Any answer of a server to each verb of the client, in any number: no crash, no hang on a virtual clock, and an error
-// that says something. The input is lines "verb status header" with the body behind them, up to a line with a full stop.
+// that says something. The first byte chooses the verb; then come lines "status header", each with the body behind it
+// up to a line with a full stop.
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
