@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 
 #include "base/scope.h"
+#include "base/temp_folder_testing.h"
 
 namespace fairlead {
 namespace {
@@ -21,12 +21,7 @@ using namespace std::chrono_literals;
 
 class Process : public testing::Test {
  protected:
-  Process() {
-    char name[] = "/tmp/fairlead-process-XXXXXX";
-    folder_ = mkdtemp(name);
-  }
   ~Process() override {
-    std::filesystem::remove_all(folder_);
     // No process is left behind, dead or alive.
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);
@@ -38,8 +33,7 @@ class Process : public testing::Test {
     return run(std::move(spec)).value();
   }
   void write_file(const std::string& name, const std::string& content) {
-    std::ofstream(folder_ + "/" + name) << content;
-    chmod((folder_ + "/" + name).c_str(), 0700);
+    chmod(temp_.write(name, content).c_str(), 0700);
   }
   // Waits until a program says by way of a named pipe that it is there.
   Task<void> said(int fd) {
@@ -48,7 +42,8 @@ class Process : public testing::Test {
   }
 
   RealLoop loop_;
-  std::string folder_;
+  TempFolder temp_;
+  std::string folder_ = temp_.path();
 };
 
 TEST_F(Process, GivesOutputErrorsAndStatus) {

@@ -2,9 +2,8 @@
 #include "http/tls.h"
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
+#include "base/temp_folder_testing.h"
 #include "http/test_story.h"
 
 namespace fairlead::http {
@@ -77,13 +76,12 @@ TEST(Tls, TakesAnythingIfToldSo) {
 TEST(Tls, TrustsTheAuthoritiesOfTheSystemIfItIsToldNone) {
   RealLoop loop;
   H2TestServer server(loop, answer_ok);
-  std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "fairlead-roots";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "root.pem") << server.server().ca_pem();
-  std::ofstream(folder / "README") << "not a certificate";
+  TempFolder folder;
+  std::string root = folder.write("root.pem", server.server().ca_pem());
+  folder.write("README", "not a certificate");
   for (bool as_file : {true, false}) {
-    ::setenv("SSL_CERT_FILE", as_file ? (folder / "root.pem").c_str() : "/nonexistent", 1);
-    ::setenv("SSL_CERT_DIR", as_file ? "/nonexistent" : folder.c_str(), 1);
+    ::setenv("SSL_CERT_FILE", as_file ? root.c_str() : "/nonexistent", 1);
+    ::setenv("SSL_CERT_DIR", as_file ? "/nonexistent" : folder.path().c_str(), 1);
     EXPECT_EQ(system_roots().size(), 1);
   }
   auto client = Client::make(loop, parse_url(server.server().url()).value(), {.proxy_settings = {}}).value();
@@ -95,7 +93,6 @@ TEST(Tls, TrustsTheAuthoritiesOfTheSystemIfItIsToldNone) {
     co_await with.close();
   };
   loop.run(story(loop, *client, server.server()));
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Tls, ShowsItsCertificateAndTheNewOneOnNewConnections) {

@@ -1,12 +1,9 @@
 #include "kube/connect.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "base/base64.h"
+#include "base/temp_folder_testing.h"
 #include "http/server.h"
 #include "kube/kubeconfig.h"
 
@@ -88,14 +85,11 @@ TEST(Connect, a_certificate_from_a_plugin_reaches_the_server) {
   Json credential(Json::Object{{"apiVersion", "client.authentication.k8s.io/v1"}, {"kind", "ExecCredential"}});
   credential.make("status").make("clientCertificateData") = bob.certificate.to_pem();
   credential.make("status").make("clientKeyData") = bob.key.to_pem();
-  std::filesystem::path file =
-      std::filesystem::temp_directory_path() / fmt::format("fairlead-connect-{}.json", ::getpid());
-  std::ofstream(file) << credential.dump();
+  TempFolder folder;
   world.ask(fmt::format(
       "{{exec: {{apiVersion: client.authentication.k8s.io/v1, command: cat, args: ['{}'], interactiveMode: Never}}}}",
-      file.string()));
+      folder.write("credential.json", credential.dump())));
   EXPECT_EQ(world.seen, std::vector<std::string>(2, "GET /api/v1/namespaces/a/pods/p [-] bob"));
-  std::filesystem::remove(file);
   world.close();
 }
 

@@ -4,11 +4,10 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "base/base64.h"
 #include "base/scope.h"
+#include "base/temp_folder_testing.h"
 #include "kube/timestamp.h"
 #include "x509/x509.h"
 
@@ -329,15 +328,14 @@ TEST(Credentials, a_certificate_of_a_plugin) {
 }
 
 TEST(Credentials, a_real_plugin) {
-  std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / fmt::format("fairlead-credentials-{}", ::getpid());
-  std::filesystem::create_directories(folder);
-  std::string script = folder / "plugin";
-  std::ofstream(script) << "#!/bin/sh\n"
-                           "echo \"$1 $FLAVOUR\" >&2\n"
-                           "[ \"$1\" = works ] || exit 3\n"
-                           "echo '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",'\n"
-                           "echo '\"status\":{\"token\":\"real\"}}'\n";
+  TempFolder folder;
+  std::string script =
+      folder.write("plugin",
+                   "#!/bin/sh\n"
+                   "echo \"$1 $FLAVOUR\" >&2\n"
+                   "[ \"$1\" = works ] || exit 3\n"
+                   "echo '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",'\n"
+                   "echo '\"status\":{\"token\":\"real\"}}'\n");
   ASSERT_EQ(::chmod(script.c_str(), 0755), 0);
   auto run = [](std::string command, std::string argument) -> Result<std::string> {
     RealLoop loop;
@@ -357,11 +355,10 @@ TEST(Credentials, a_real_plugin) {
                                                                "  because   exit status 3: fails vanilla\n"
                                                                "  next      install get-token from there\n",
                                                                script));
-  Result<std::string> missing = run((folder / "none").string(), "");
+  Result<std::string> missing = run(folder.path_of("none"), "");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().next(), "install get-token from there");
   EXPECT_TRUE(missing.error().message().contains("not found")) << missing.error().message();
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Timestamp, as_kubernetes_writes_it) {

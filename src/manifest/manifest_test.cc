@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "base/loop.h"
+#include "base/temp_folder_testing.h"
 
 namespace fairlead::manifest {
 namespace {
@@ -23,18 +23,8 @@ std::string pod(std::string_view name) {
 
 class Manifest : public testing::Test {
  protected:
-  Manifest() {
-    std::string pattern = fs::temp_directory_path() / "fairlead-manifest-XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~Manifest() override { fs::remove_all(folder_); }
-
-  std::string write(const std::string& name, std::string_view content) {
-    fs::create_directories((folder_ / name).parent_path());
-    std::ofstream(folder_ / name, std::ios::binary) << content;
-    return folder_ / name;
-  }
-  std::string path(const std::string& name) const { return folder_ / name; }
+  std::string write(std::string_view name, std::string_view content) { return folder_.write(name, content); }
+  std::string path(std::string_view name) const { return folder_.path_of(name); }
 
   // Names of the objects with the last part of their file, or the reports of the errors with the folder left out.
   std::vector<std::string> read(std::vector<std::string> sources, Options options = {}) {
@@ -46,16 +36,13 @@ class Manifest : public testing::Test {
         out.push_back(object.name() + " " + fs::path(object.source().text()).filename().string());
     } else {
       for (const Error& error : bundle.error()) {
-        std::string text = error.report();
-        for (size_t at = text.find(folder_.string()); at != std::string::npos; at = text.find(folder_.string()))
-          text.replace(at, folder_.string().size(), "DIR");
-        out.push_back(text);
+        out.push_back(folder_.hide_in(error.report(), "DIR"));
       }
     }
     return out;
   }
 
-  fs::path folder_;
+  TempFolder folder_;
 };
 
 TEST_F(Manifest, ReadsFilesInTheOrderGiven) {

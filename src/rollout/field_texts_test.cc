@@ -3,9 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <fstream>
-
+#include "base/temp_folder_testing.h"
 #include "rollout/rollout_testing.h"
 
 namespace fairlead::rollout {
@@ -33,22 +31,21 @@ TEST(FieldTexts, WhoOwnsWhat) {
 class FieldTextsTest : public RolloutTest {
  protected:
   std::string said_about(const std::string& yaml) {
-    std::string file = testing::TempDir() + "field_texts.yaml";
-    std::ofstream(file) << yaml;
+    TempFolder folder;
+    std::string file = folder.write("field_texts.yaml", yaml);
     manifest::Collector collector{manifest::Limits()};
     collector.add(yaml, file);
     auto bundle = std::move(collector).finish();
     discovery_known();
     std::string text =
         reports(loop_.run(roll_out(client_, discovery_, *std::move(bundle), {.run = "x"}, journal_, nullptr)));
-    std::string folder = testing::TempDir();
-    for (size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) text.erase(at, folder.size());
-    return text;
+    return folder.hide_in(std::move(text), "DIR");
   }
 };
 
 TEST_F(FieldTextsTest, AFieldThatThereIsNotHasItsLineAndWhatWasMeant) {
-  EXPECT_EQ(said_about(R"(apiVersion: apps/v1
+  EXPECT_EQ(
+      said_about(R"(apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
 spec:
@@ -61,12 +58,12 @@ spec:
       - name: web
         imag: web
 )"),
-            "error: Deployment default/web was not accepted\n"
-            "  because   there is no field spec.replica; did you mean spec.replicas?\n"
-            "  because   there is no field spec.template.spec.containers[0].imag (field_texts.yaml:12); did you mean "
-            "spec.template.spec.containers[0].image?\n"
-            "  from      field_texts.yaml:6\n"
-            "  next      kubectl explain deployment.spec\n");
+      "error: Deployment default/web was not accepted\n"
+      "  because   there is no field spec.replica; did you mean spec.replicas?\n"
+      "  because   there is no field spec.template.spec.containers[0].imag (DIR/field_texts.yaml:12); did you mean "
+      "spec.template.spec.containers[0].image?\n"
+      "  from      DIR/field_texts.yaml:6\n"
+      "  next      kubectl explain deployment.spec\n");
 }
 
 TEST_F(FieldTextsTest, OfACustomResourceToo) {
@@ -90,7 +87,7 @@ spec:
   siz: 1
 )"),
               HasSubstr("because   there is no field spec.siz; did you mean spec.size?\n"
-                        "  from      field_texts.yaml:18\n"));
+                        "  from      DIR/field_texts.yaml:18\n"));
 }
 
 // A field that somebody scaled belongs to whoever scaled it.
@@ -121,7 +118,7 @@ spec:
       said_about(web(3)),
       "error: Deployment default/web was not accepted\n"
       "  because   .spec.replicas is owned by kubectl (scale)\n"
-      "  from      field_texts.yaml:1\n"
+      "  from      DIR/field_texts.yaml:1\n"
       "  next      fairlead apply … --force-conflicts takes it over; or leave .spec.replicas out of the manifest\n");
 }
 
