@@ -1,4 +1,7 @@
 // Objects of an API that comes with the bundle, behind an APIService.
+#include <gmock/gmock.h>
+
+#include "rollout/effect.h"
 #include "rollout/rollout_testing.h"
 
 namespace fairlead::rollout {
@@ -79,6 +82,25 @@ metadata: {name: load}
   EXPECT_EQ(second.objects.size(), first.objects.size());
   EXPECT_EQ(get("/apis/metrics.example.com/v1/namespaces/default/gauges/load")["metadata"]["uid"],
             stored["metadata"]["uid"]);
+}
+
+// A server behind an APIService counts its versions for itself: that one is below all of the cluster's does not mean
+// that it was there before the run.
+TEST_F(ExtensionTest, AChangeIsToldWhateverItsServersVersionsAre) {
+  auto with = [](std::string_view label) {
+    return std::string(kServer) + fmt::format(R"(
+apiVersion: metrics.example.com/v1
+kind: Gauge
+metadata: {{name: load, namespace: ext, labels: {{x: {}}}}}
+)",
+                                              label);
+  };
+  ASSERT_EQ(apply(with("one")).how, Ending::How::done);
+  Ending second = apply(with("two"));
+  ASSERT_EQ(second.how, Ending::How::done) << reports(second);
+  Json stored = get("/apis/metrics.example.com/v1/namespaces/ext/gauges/load");
+  ASSERT_LT(version_number(stored), version_number(get("/api/v1/namespaces/ext"))) << "else this test shows nothing";
+  EXPECT_THAT(states(second), testing::HasSubstr("Gauge ext/load changed"));
 }
 
 TEST_F(ExtensionTest, AnObjectForAnotherNamespaceThanTheChosenOneIsRefused) {
