@@ -91,16 +91,16 @@ TEST_F(ExtensionTest, AChangeIsToldWhateverItsServersVersionsAre) {
     return std::string(kServer) + fmt::format(R"(
 apiVersion: metrics.example.com/v1
 kind: Gauge
-metadata: {{name: load, namespace: ext, labels: {{x: {}}}}}
+metadata: {{name: load, namespace: default, labels: {{x: {}}}}}
 )",
                                               label);
   };
   ASSERT_EQ(apply(with("one")).how, Ending::How::done);
   Ending second = apply(with("two"));
   ASSERT_EQ(second.how, Ending::How::done) << reports(second);
-  Json stored = get("/apis/metrics.example.com/v1/namespaces/ext/gauges/load");
+  Json stored = get("/apis/metrics.example.com/v1/namespaces/default/gauges/load");
   ASSERT_LT(version_number(stored), version_number(get("/api/v1/namespaces/ext"))) << "else this test shows nothing";
-  EXPECT_THAT(states(second), testing::HasSubstr("Gauge ext/load changed"));
+  EXPECT_THAT(states(second), testing::HasSubstr("Gauge default/load changed"));
 }
 
 TEST_F(ExtensionTest, AnObjectForAnotherNamespaceThanTheChosenOneIsRefused) {
