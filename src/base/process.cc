@@ -228,9 +228,9 @@ class Collector {
 // Asks, insists, and waits: no cancelling here.
 Task<void> end(Loop& loop, const Child& child, Descriptor& ending, Duration grace) {
   child.kill(SIGTERM);
-  CancelSource patience;
-  Loop::TimerId timer = loop.call_after(grace, [&] { patience.cancel(); });
-  bool ended = co_await readable(ending).governed_by(&patience);
+  CancelSource grace_limit;
+  Loop::TimerId timer = loop.call_after(grace, [&] { grace_limit.cancel(); });
+  bool ended = co_await readable(ending).governed_by(&grace_limit);
   loop.cancel_timer(timer);
   // What is left of its group as well.
   child.kill(SIGKILL);

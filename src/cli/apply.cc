@@ -99,7 +99,7 @@ Task<int> apply(RealLoop& loop, const Globals& globals, const ApplyFlags& flags,
   options->default_namespace = (*cluster)->default_namespace();
   options->namespace_is_chosen = !globals.namespace_name.empty();
 
-  report::RolloutReport shown(report::Screen(report::format_of(flags.output)), options->dry_run);
+  report::RolloutReport shown(report::Output(report::format_of(flags.output)), options->dry_run);
   (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });
   Ending ending = co_await rollout::roll_out((*cluster)->client(), (*cluster)->discovery(), *std::move(bundle),
                                              *std::move(options), (*journal)->journal(), &stop);

@@ -122,7 +122,7 @@ Task<int> take_out(RealLoop& loop, const Globals& globals, const DeleteFlags& fl
   if (has_terminal && !flags.yes)
     options->ask = [&](std::string text) { return ask(loop, std::move(text)).governed_by(&stop); };
 
-  report::RemovalReport shown(report::Screen(report::format_of(flags.output)), options->dry_run);
+  report::RemovalReport shown(report::Output(report::format_of(flags.output)), options->dry_run);
   (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });
   kube::Client& client = (*cluster)->client();
   kube::Discovery& discovery = (*cluster)->discovery();

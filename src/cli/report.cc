@@ -1,7 +1,7 @@
 #include <cstdio>
 
 #include "cli/command.h"
-#include "report/screen.h"
+#include "report/output.h"
 
 namespace fairlead::cli {
 

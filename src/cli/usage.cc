@@ -6,7 +6,7 @@
 
 #include "base/nearest.h"
 #include "cli/exit_code.h"
-#include "report/screen.h"
+#include "report/output.h"
 
 namespace fairlead::cli {
 namespace {

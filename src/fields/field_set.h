@@ -57,7 +57,6 @@ class FieldSet {
   FieldSet without(const FieldSet& other) const;
   // The same, and what lies below a member of the other goes as well.
   FieldSet without_trees(const FieldSet& other) const;
-  bool is_subset_of(const FieldSet& other) const { return without(other).empty(); }
 
   // Every member: first those of a level, then level by level down, as the API server lists conflicts.
   void for_each(const std::function<void(const Path&)>& visit) const;

@@ -120,7 +120,7 @@ std::strong_ordering compare_values(const Json& left, const Json& right) {
 
 PathElement PathElement::key(Key key) {
   std::sort(key.begin(), key.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  return PathElement(What(std::move(key)));
+  return PathElement(EventKind(std::move(key)));
 }
 
 Result<PathElement> PathElement::parse(std::string_view text) {

@@ -53,13 +53,13 @@ class PathElement {
 
  private:
   // In the order in which the kinds are sorted.
-  using What = std::variant<std::string, Key, Json, int64_t>;
-  explicit PathElement(What what) : what_(std::move(what)) {}
+  using EventKind = std::variant<std::string, Key, Json, int64_t>;
+  explicit PathElement(EventKind what) : what_(std::move(what)) {}
   explicit PathElement(std::string name) : what_(std::move(name)) {}
   explicit PathElement(Json value) : what_(std::move(value)) {}
   explicit PathElement(int64_t index) : what_(index) {}
 
-  What what_;
+  EventKind what_;
 };
 
 using Path = std::vector<PathElement>;

@@ -18,12 +18,12 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 
 class Annotated {
  public:
-  explicit Annotated(Draft& draft) : draft_(draft) {}
+  explicit Annotated(GraphBuilder& builder) : builder_(builder) {}
 
   void run() {
-    for (uint32_t i = 0; i < draft_.object_count(); ++i) {
-      if (draft_.contents->left_out[i]) continue;
-      const Json& annotations = draft_.annotations(i);
+    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+      if (builder_.contents->left_out[i]) continue;
+      const Json& annotations = builder_.annotations(i);
       if (!annotations.is_object()) continue;
       each(annotations[kDependsOn].string_or(""), [&](std::string_view one) { add_depends_on(i, one); });
       each(annotations[kNeeds].string_or(""), [&](std::string_view one) { add_needs(i, one); });
@@ -49,8 +49,8 @@ class Annotated {
     if (key.kind.empty() || key.name.empty())
       return refuse(object, kDependsOn,
                     fmt::format("\"{}\" is neither GROUP/KIND/NAME nor GROUP/namespaces/NAMESPACE/KIND/NAME", text));
-    uint32_t target = draft_.find(view(key));
-    add(object, target == kNone ? draft_.outside(std::move(key)) : target, kDependsOn);
+    uint32_t target = builder_.find(view(key));
+    add(object, target == kNone ? builder_.outside(std::move(key)) : target, kDependsOn);
   }
 
   void add_needs(uint32_t object, std::string_view text) {
@@ -63,8 +63,8 @@ class Annotated {
     std::string_view kind = parts[0].substr(0, dot);
     std::optional<std::string_view> group;
     if (dot != std::string_view::npos) group = parts[0].substr(dot + 1);
-    std::string_view own = draft_.key(object).ns;
-    std::string_view ns = parts.size() == 3 ? parts[1] : own.empty() ? draft_.options.default_namespace : own;
+    std::string_view own = builder_.key(object).ns;
+    std::string_view ns = parts.size() == 3 ? parts[1] : own.empty() ? builder_.options.default_namespace : own;
     uint32_t target = find(kind, group, parts.size() == 3, ns, parts.back());
     if (target != kNone) return add(object, target, kNeeds);
 
@@ -80,7 +80,7 @@ class Annotated {
                     .name = std::string(parts.back())};
     bool has_namespace = built_in != nullptr ? built_in->namespaced : parts.size() == 3;
     if (has_namespace) key.ns = ns;
-    add(object, draft_.outside(std::move(key)), kNeeds);
+    add(object, builder_.outside(std::move(key)), kNeeds);
   }
 
   // The first in the bundle that fits: one without a namespace fits where none is asked for.
@@ -91,7 +91,7 @@ class Annotated {
     auto found = by_name_.find({.group = {}, .kind = kind_key, .ns = {}, .name = name});
     if (found == by_name_.end()) return kNone;
     for (uint32_t candidate : found->second) {
-      const object::Key& key = draft_.key(candidate);
+      const object::Key& key = builder_.key(candidate);
       bool group_fits = !group || *group == key.group;
       if (group_fits && (key.ns == ns || (key.ns.empty() && !asks_namespace))) return candidate;
     }
@@ -100,36 +100,36 @@ class Annotated {
 
   void index() {
     if (!by_name_.empty()) return;
-    lower_kinds_.reserve(draft_.kinds.size());
-    for (uint32_t k = 0; k < draft_.kinds.size(); ++k) lower_kinds_.push_back(lower(draft_.kinds[k].kind.kind));
-    for (uint32_t i = 0; i < draft_.object_count(); ++i) {
-      if (draft_.contents->left_out[i]) continue;
-      by_name_[{.group = {}, .kind = lower_kinds_[draft_.kind_of[i]], .ns = {}, .name = draft_.key(i).name}].push_back(
-          i);
+    lower_kinds_.reserve(builder_.kinds.size());
+    for (uint32_t k = 0; k < builder_.kinds.size(); ++k) lower_kinds_.push_back(lower(builder_.kinds[k].kind.kind));
+    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+      if (builder_.contents->left_out[i]) continue;
+      by_name_[{.group = {}, .kind = lower_kinds_[builder_.kind_of[i]], .ns = {}, .name = builder_.key(i).name}]
+          .push_back(i);
     }
   }
 
   void add(uint32_t object, uint32_t target, std::string_view annotation) {
-    if (target != object) return draft_.need(object, target, Level::ready, true, annotation);
+    if (target != object) return builder_.need(object, target, Level::ready, true, annotation);
     refuse(object, annotation, "it names the object itself");
   }
 
   void refuse(uint32_t object, std::string_view annotation, std::string why) {
-    draft_.contents->add_problem(
+    builder_.contents->add_problem(
         Severity::error,
-        Error(ErrorKind::invalid, fmt::format("{} cannot be used on {}", annotation, draft_.key(object).text()))
+        Error(ErrorKind::invalid, fmt::format("{} cannot be used on {}", annotation, builder_.key(object).text()))
             .because(std::move(why))
-            .at(draft_.position(object)),
+            .at(builder_.position(object)),
         object);
   }
 
-  Draft& draft_;
+  GraphBuilder& builder_;
   std::vector<std::string> lower_kinds_;
   std::unordered_map<KeyView, std::vector<uint32_t>, KeyView::Hash> by_name_;
 };
 
 }  // namespace
 
-void add_annotated(Draft& draft) { Annotated(draft).run(); }
+void add_annotated(GraphBuilder& builder) { Annotated(builder).run(); }
 
 }  // namespace fairlead::graph

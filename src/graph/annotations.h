@@ -1,10 +1,10 @@
 // Needs that people write down: config.kubernetes.io/depends-on and fairlead.dev/needs.
 #pragma once
 
-#include "graph/draft.h"
+#include "graph/graph_builder.h"
 
 namespace fairlead::graph {
 
-void add_annotated(Draft& draft);
+void add_annotated(GraphBuilder& builder);
 
 }  // namespace fairlead::graph

@@ -1,10 +1,10 @@
 #include "graph/annotations.h"
-#include "graph/draft.h"
 #include "graph/findings.h"
-#include "graph/gates.h"
+#include "graph/graph_builder.h"
+#include "graph/guard_matches.h"
+#include "graph/guard_needs.h"
 #include "graph/guards.h"
 #include "graph/loops.h"
-#include "graph/meetings.h"
 #include "graph/references.h"
 #include "graph/waves.h"
 
@@ -16,15 +16,15 @@ void count_up(std::vector<uint32_t>& starts) {
 }
 
 // Edges by the node that they come from, and one need where there are several for the same target: the strongest.
-void lay_out(Draft& draft) {
-  Contents& contents = *draft.contents;
+void lay_out(GraphBuilder& builder) {
+  Contents& contents = *builder.contents;
   size_t nodes = contents.nodes.size();
   std::vector<uint32_t> starts(nodes + 1);
-  for (const Edge& edge : draft.edges) ++starts[edge.from + 1];
+  for (const Edge& edge : builder.edges) ++starts[edge.from + 1];
   count_up(starts);
-  std::vector<const Edge*> sorted(draft.edges.size());
+  std::vector<const Edge*> sorted(builder.edges.size());
   std::vector<uint32_t> fill(starts.begin(), starts.end() - 1);
-  for (const Edge& edge : draft.edges) sorted[fill[edge.from]++] = &edge;
+  for (const Edge& edge : builder.edges) sorted[fill[edge.from]++] = &edge;
 
   contents.needs.reserve(sorted.size());
   contents.need_starts.assign(1, 0);
@@ -45,15 +45,6 @@ void lay_out(Draft& draft) {
     }
     contents.need_starts.push_back(static_cast<uint32_t>(contents.needs.size()));
   }
-
-  contents.needer_starts.assign(nodes + 1, 0);
-  for (const Need& need : contents.needs) ++contents.needer_starts[need.target + 1];
-  count_up(contents.needer_starts);
-  contents.needers.resize(contents.needs.size());
-  fill.assign(contents.needer_starts.begin(), contents.needer_starts.end() - 1);
-  for (uint32_t node = 0; node < nodes; ++node)
-    for (uint32_t n = contents.need_starts[node]; n < contents.need_starts[node + 1]; ++n)
-      contents.needers[fill[contents.needs[n].target]++] = node;
 }
 
 void worst_first(std::vector<Problem>& problems) {
@@ -68,22 +59,22 @@ void worst_first(std::vector<Problem>& problems) {
 }  // namespace
 
 Graph Graph::build(const manifest::Bundle& bundle, const ClusterState& cluster, const Options& options) {
-  Draft draft(bundle, cluster, options);
+  GraphBuilder builder(bundle, cluster, options);
   // Nodes of guards come right behind the objects, so they are the first to be added.
-  std::vector<Watcher> watchers = add_guards(draft);
-  add_references(draft);
-  add_stands(draft);
-  find_meetings(draft, watchers);
-  find_steps(draft);
-  add_gates(draft);
-  add_annotated(draft);
-  add_waves(draft);
-  resolve_loops(draft);
-  find_missing(draft);
-  find_interceptions(draft);
-  lay_out(draft);
-  worst_first(draft.contents->problems);
-  return Graph(std::move(draft.contents));
+  std::vector<GuardMatcher> matchers = add_guards(builder);
+  add_references(builder);
+  add_backing(builder);
+  find_guard_matches(builder, matchers);
+  find_steps(builder);
+  add_guard_needs(builder);
+  add_annotated(builder);
+  add_waves(builder);
+  resolve_loops(builder);
+  find_missing(builder);
+  find_interceptions(builder);
+  lay_out(builder);
+  worst_first(builder.contents->problems);
+  return Graph(std::move(builder.contents));
 }
 
 }  // namespace fairlead::graph

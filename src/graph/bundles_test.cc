@@ -273,7 +273,7 @@ void check(const Graph& graph) {
   EXPECT_FALSE(graph.has_errors()) << reports_of(graph);
   EXPECT_TRUE(has_order(graph));
   EXPECT_FALSE(graph.guards().empty());
-  for (const Guard& guard : graph.guards()) EXPECT_FALSE(guard.stands_on.empty()) << guard.text();
+  for (const Guard& guard : graph.guards()) EXPECT_FALSE(guard.backed_by.empty()) << guard.text();
 }
 
 TEST(Bundles, AnIssuerOfCertificates) {

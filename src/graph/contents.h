@@ -1,4 +1,4 @@
-// What a graph holds. Needs, what needs a node, and meetings lie flat, one behind the other.
+// The data of a Graph. Needs and guard matches are stored flat, one node after the other.
 #pragma once
 
 #include <string>
@@ -17,15 +17,13 @@ struct Contents {
   std::vector<std::string> names;     // of waves and of all_of, by Node::index
   std::vector<Guard> guards;
 
-  // The needs of node n are needs[need_starts[n]] up to need_starts[n + 1]; the same with the others.
+  // The needs of node n are needs[need_starts[n]] up to need_starts[n + 1].
   std::vector<Need> needs;
   std::vector<uint32_t> need_starts;
-  std::vector<uint32_t> needers;
-  std::vector<uint32_t> needer_starts;
   // Many objects meet the same guards: such a set is kept once.
-  std::vector<Meeting> meetings;
-  std::vector<uint32_t> meeting_starts = {0, 0};
-  std::vector<uint32_t> meeting_sets;  // by object
+  std::vector<GuardMatch> matches;
+  std::vector<uint32_t> match_starts = {0, 0};
+  std::vector<uint32_t> match_sets;  // by object
 
   std::vector<Exemption> exemptions;
   std::vector<bool> left_out;
@@ -33,9 +31,9 @@ struct Contents {
   // A node of this set stays where it is, so needs can point into it.
   std::unordered_set<std::string> reasons;
 
-  std::span<const Meeting> meetings_of(uint32_t object) const {
-    uint32_t set = meeting_sets[object];
-    return std::span(meetings).subspan(meeting_starts[set], meeting_starts[set + 1] - meeting_starts[set]);
+  std::span<const GuardMatch> matches_of(uint32_t object) const {
+    uint32_t set = match_sets[object];
+    return std::span(matches).subspan(match_starts[set], match_starts[set + 1] - match_starts[set]);
   }
   std::string text(uint32_t node) const;
   void add_problem(Severity severity, Error error, std::optional<uint32_t> node = std::nullopt) {

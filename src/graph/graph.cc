@@ -51,14 +51,9 @@ std::span<const Need> Graph::needs_of(uint32_t node) const {
   return std::span(contents_->needs).subspan(starts[node], starts[node + 1] - starts[node]);
 }
 
-std::span<const uint32_t> Graph::needed_by(uint32_t node) const {
-  const std::vector<uint32_t>& starts = contents_->needer_starts;
-  return std::span(contents_->needers).subspan(starts[node], starts[node + 1] - starts[node]);
-}
-
 const std::vector<Guard>& Graph::guards() const { return contents_->guards; }
 uint32_t Graph::node_of_guard(uint32_t guard) const { return static_cast<uint32_t>(contents_->object_count) + guard; }
-std::span<const Meeting> Graph::guards_of(uint32_t object) const { return contents_->meetings_of(object); }
+std::span<const GuardMatch> Graph::guards_of(uint32_t object) const { return contents_->matches_of(object); }
 const std::vector<Exemption>& Graph::exemptions() const { return contents_->exemptions; }
 bool Graph::is_left_out(uint32_t object) const { return contents_->left_out[object]; }
 const std::vector<Problem>& Graph::problems() const { return contents_->problems; }

@@ -36,7 +36,7 @@ struct ClusterState {
   std::vector<Json> namespaces;
   // Objects for which a controller defines kinds (makers.h). Read only where the bundle has objects of kinds that
   // nobody else defines.
-  std::vector<Json> makers = {};
+  std::vector<Json> kind_generators = {};
   std::vector<Json> services;  // those that webhooks, conversions and APIServices name
 
   // Whether what is not in those lists is not in the cluster. Where it is not known, nothing is said to be missing.
@@ -106,7 +106,7 @@ struct Guard {
   std::string ca_bundle;  // base64
   // Objects of the bundle: its Service, the workloads that the Service selects, Secrets, Certificates and Jobs of its
   // certificate; the policy and its parameters.
-  std::vector<uint32_t> stands_on;
+  std::vector<uint32_t> backed_by;
 
   // "webhook v.example.com (ValidatingWebhookConfiguration x)", "conversion of widgets.example.com"
   std::string text() const;
@@ -126,7 +126,7 @@ struct Node {
 };
 
 // A guard that an object meets.
-struct Meeting {
+struct GuardMatch {
   uint32_t guard = 0;  // index in guards()
   admission::Certainty certainty = admission::Certainty::maybe;
   // It is not the object itself that meets it but the pods that are made from it.
@@ -167,13 +167,11 @@ class Graph {
   const object::Key& key(uint32_t node) const;
 
   std::span<const Need> needs_of(uint32_t node) const;
-  // The nodes that need this one, each once for each need.
-  std::span<const uint32_t> needed_by(uint32_t node) const;
 
   const std::vector<Guard>& guards() const;
   uint32_t node_of_guard(uint32_t guard) const;
   // Every guard that an object may meet, exempt or not; the needs have only those that it waits for.
-  std::span<const Meeting> guards_of(uint32_t object) const;
+  std::span<const GuardMatch> guards_of(uint32_t object) const;
   const std::vector<Exemption>& exemptions() const;
 
   // Not part of this run: hooks of Helm for tests, deletion and rollback, and those for an installation where it is an

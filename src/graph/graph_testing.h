@@ -56,9 +56,11 @@ inline std::string reports_of(const Graph& graph) {
 // Every object comes after what it needs.
 inline bool has_order(const Graph& graph) {
   std::vector<size_t> open(graph.nodes().size());
+  std::vector<std::vector<uint32_t>> needed_by(open.size());
   std::vector<uint32_t> free;
   for (uint32_t node = 0; node < graph.nodes().size(); ++node) {
     open[node] = graph.needs_of(node).size();
+    for (const Need& need : graph.needs_of(node)) needed_by[need.target].push_back(node);
     if (open[node] == 0) free.push_back(node);
   }
   size_t done = 0;
@@ -66,7 +68,7 @@ inline bool has_order(const Graph& graph) {
     uint32_t node = free.back();
     free.pop_back();
     ++done;
-    for (uint32_t needer : graph.needed_by(node))
+    for (uint32_t needer : needed_by[node])
       if (--open[needer] == 0) free.push_back(needer);
   }
   return done == graph.nodes().size();

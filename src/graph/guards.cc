@@ -26,30 +26,30 @@ std::optional<admission::ServiceReference> read_service(const Json& service, int
 
 class Guards {
  public:
-  explicit Guards(Draft& draft) : draft_(draft) {}
+  explicit Guards(GraphBuilder& builder) : builder_(builder) {}
 
-  std::vector<Watcher> run() {
-    note_cluster(draft_.cluster.webhook_configurations, kRegistration);
-    note_cluster(draft_.cluster.bindings, kRegistration);
-    note_cluster(draft_.cluster.definitions, "apiextensions.k8s.io");
-    note_cluster(draft_.cluster.api_services, "apiregistration.k8s.io");
-    each(Family::webhook_configuration, draft_.cluster.webhook_configurations, kRegistration,
+  std::vector<GuardMatcher> run() {
+    note_cluster(builder_.cluster.webhook_configurations, kRegistration);
+    note_cluster(builder_.cluster.bindings, kRegistration);
+    note_cluster(builder_.cluster.definitions, "apiextensions.k8s.io");
+    note_cluster(builder_.cluster.api_services, "apiregistration.k8s.io");
+    each(Family::webhook_configuration, builder_.cluster.webhook_configurations, kRegistration,
          [&](const Json& value, uint32_t object, bool live) { add_webhooks(value, object, live); });
-    each(Family::policy, draft_.cluster.policies, kRegistration,
+    each(Family::policy, builder_.cluster.policies, kRegistration,
          [&](const Json& value, uint32_t, bool) { note_policy(value); });
-    each(Family::policy_binding, draft_.cluster.bindings, kRegistration,
+    each(Family::policy_binding, builder_.cluster.bindings, kRegistration,
          [&](const Json& value, uint32_t object, bool live) { add_binding(value, object, live); });
-    each(Family::definition, draft_.cluster.definitions, "apiextensions.k8s.io",
+    each(Family::definition, builder_.cluster.definitions, "apiextensions.k8s.io",
          [&](const Json& value, uint32_t object, bool live) { add_conversion(value, object, live); });
-    each(Family::api_service, draft_.cluster.api_services, "apiregistration.k8s.io",
+    each(Family::api_service, builder_.cluster.api_services, "apiregistration.k8s.io",
          [&](const Json& value, uint32_t object, bool live) { add_api_service(value, object, live); });
 
-    std::vector<Guard>& guards = draft_.contents->guards;
+    std::vector<Guard>& guards = builder_.contents->guards;
     for (uint32_t i = 0; i < guards.size(); ++i) {
-      draft_.add_node(Node::Kind::guard, i);
-      if (guards[i].webhook) watchers_[i].webhook = &*guards[i].webhook;
+      builder_.add_node(Node::Kind::guard, i);
+      if (guards[i].webhook) matchers_[i].webhook = &*guards[i].webhook;
     }
-    return std::move(watchers_);
+    return std::move(matchers_);
   }
 
  private:
@@ -60,12 +60,13 @@ class Guards {
   // Those of the bundle, then those that only the cluster has: what is in both is as the bundle will make it.
   template <class Take>
   void each(Family family, const std::vector<Json>& cluster, std::string_view group, Take take) {
-    for (uint32_t i = 0; i < draft_.object_count(); ++i) {
-      if (draft_.family(i) != family || draft_.contents->left_out[i] || draft_.find(view(draft_.key(i))) != i) continue;
-      take(draft_.value(i), i, live_.contains(draft_.key(i)));
+    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+      if (builder_.family(i) != family || builder_.contents->left_out[i] || builder_.find(view(builder_.key(i))) != i)
+        continue;
+      take(builder_.value(i), i, live_.contains(builder_.key(i)));
     }
     for (const Json& value : cluster)
-      if (draft_.find(view(key_of(group, value))) == kNone) take(value, kNone, true);
+      if (builder_.find(view(key_of(group, value))) == kNone) take(value, kNone, true);
   }
 
   Guard& add(Guard::Kind kind, std::string name, object::Key configuration, uint32_t object, bool live) {
@@ -75,9 +76,9 @@ class Guards {
     guard.configuration = std::move(configuration);
     if (object != kNone) guard.object = object;
     guard.in_cluster = live;
-    watchers_.emplace_back();
-    draft_.contents->guards.push_back(std::move(guard));
-    return draft_.contents->guards.back();
+    matchers_.emplace_back();
+    builder_.contents->guards.push_back(std::move(guard));
+    return builder_.contents->guards.back();
   }
 
   void add_webhooks(const Json& value, uint32_t object, bool live) {
@@ -115,8 +116,8 @@ class Guards {
     Guard& guard = add(mutating ? Guard::Kind::mutating_policy : Guard::Kind::validating_policy, binding->policy,
                        key_of(kRegistration, value), object, live);
     guard.ignore = policy->second.failure_policy == admission::FailurePolicy::ignore;
-    watchers_.back().policy = policy->second;
-    watchers_.back().binding = std::move(binding);
+    matchers_.back().policy = policy->second;
+    matchers_.back().binding = std::move(binding);
   }
 
   void add_conversion(const Json& value, uint32_t object, bool live) {
@@ -140,15 +141,15 @@ class Guards {
     guard.ca_bundle = spec["caBundle"].string_or("");
   }
 
-  Draft& draft_;
+  GraphBuilder& builder_;
   std::unordered_set<object::Key> live_;
   std::map<std::string, admission::Policy> policies_;
-  std::vector<Watcher> watchers_;
+  std::vector<GuardMatcher> matchers_;
 };
 
 }  // namespace
 
-std::vector<Watcher> add_guards(Draft& draft) { return Guards(draft).run(); }
+std::vector<GuardMatcher> add_guards(GraphBuilder& builder) { return Guards(builder).run(); }
 
 bool is_shadow(const Json& configuration) {
   return configuration["metadata"]["labels"].contains("fairlead.dev/shadow");

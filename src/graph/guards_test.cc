@@ -41,9 +41,9 @@ std::vector<std::string> guards_of(const Graph& graph, std::string_view object) 
   std::vector<std::string> lines;
   for (uint32_t i = 0; i < graph.object_count(); ++i) {
     if (graph.text(i) != object) continue;
-    for (const Meeting& meeting : graph.guards_of(i))
-      lines.push_back(fmt::format("{} {}{}", graph.guards()[meeting.guard].name, name_of(meeting.certainty),
-                                  meeting.by_pods ? " by pods" : ""));
+    for (const GuardMatch& match : graph.guards_of(i))
+      lines.push_back(fmt::format("{} {}{}", graph.guards()[match.guard].name, name_of(match.certainty),
+                                  match.by_pods ? " by pods" : ""));
   }
   return lines;
 }
@@ -77,7 +77,7 @@ TEST(Guards, AnObjectWaitsForTheWebhookAndThatForWhatAnswers) {
                                     guard + " -> Deployment hooks/hook ready: answers behind Service hooks/hook"}));
   EXPECT_THAT(guards_of(graph, "ConfigMap team/c"), ElementsAre("v.example.com certainly"));
   ASSERT_EQ(graph.guards().size(), 1u);
-  EXPECT_THAT(graph.guards()[0].stands_on, ElementsAre(2u, 3u));
+  EXPECT_THAT(graph.guards()[0].backed_by, ElementsAre(2u, 3u));
   EXPECT_EQ(graph.guards()[0].object, 4u);
   EXPECT_FALSE(graph.guards()[0].in_cluster);
   EXPECT_EQ(graph.node_of_guard(0), 6u);
@@ -396,7 +396,7 @@ spec: {{policyName: p, validationActions: [Deny], paramRef: {{parameterNotFoundA
   auto parameters = [](const Graph& graph) {
     EXPECT_EQ(graph.guards().size(), 1u);
     std::string names;
-    for (uint32_t node : graph.guards().at(0).stands_on)
+    for (uint32_t node : graph.guards().at(0).backed_by)
       if (graph.key(node).kind == "ConfigMap") names += graph.key(node).text() + "\n";
     return names;
   };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/draft.h"
+#include "graph/graph_builder.h"
 
 namespace fairlead::graph {
 namespace {

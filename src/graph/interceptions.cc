@@ -1,7 +1,7 @@
 #include <map>
 
-#include "graph/bystanders.h"
 #include "graph/findings.h"
+#include "graph/implicit_objects.h"
 
 namespace fairlead::graph {
 namespace {
@@ -12,35 +12,35 @@ constexpr size_t kMostNamed = 5;
 
 class Interceptions {
  public:
-  explicit Interceptions(Draft& draft) : draft_(draft) {}
+  explicit Interceptions(GraphBuilder& builder) : builder_(builder) {}
 
   void run() {
     std::map<uint32_t, std::vector<uint32_t>> own;
     std::map<uint32_t, std::vector<uint32_t>> before;
-    for (const Exemption& exemption : draft_.contents->exemptions)
+    for (const Exemption& exemption : builder_.contents->exemptions)
       (exemption.precedes ? before : own)[exemption.guard].push_back(exemption.object);
     for (const auto& [guard, objects] : own) report_own(guard, objects);
     for (const auto& [guard, objects] : before) report_before(guard, objects);
-    for (const Guard& guard : draft_.contents->guards)
+    for (const Guard& guard : builder_.contents->guards)
       if (guard.object && guard.webhook && !guard.ignore) {
         report_system(guard);
-        if (sees_record(draft_, guard)) report_record(guard);
+        if (sees_record(builder_, guard)) report_record(guard);
       }
   }
 
  private:
   bool meets_by_pods(uint32_t object, uint32_t guard) const {
-    return std::ranges::any_of(draft_.contents->meetings_of(object),
-                               [&](const Meeting& m) { return m.guard == guard && m.by_pods; });
+    return std::ranges::any_of(builder_.contents->matches_of(object),
+                               [&](const GuardMatch& m) { return m.guard == guard && m.by_pods; });
   }
 
   void report_own(uint32_t number, const std::vector<uint32_t>& objects) {
-    const Guard& guard = draft_.contents->guards[number];
+    const Guard& guard = builder_.contents->guards[number];
     std::string list;
     for (size_t i = 0; i < std::min(objects.size(), kMostNamed); ++i) {
       if (i > 0) list += ", ";
       if (meets_by_pods(objects[i], number)) list += "the pods of ";
-      list += draft_.key(objects[i]).text();
+      list += builder_.key(objects[i]).text();
     }
     if (objects.size() > kMostNamed) list += fmt::format(" and {} more", objects.size() - kMostNamed);
     bool is_dangerous = guard.webhook && guard.object && !guard.ignore;
@@ -57,31 +57,31 @@ class Interceptions {
     } else {
       error = std::move(error).because("these are applied without waiting for it");
     }
-    draft_.contents->add_problem(is_dangerous ? Severity::warning : Severity::note,
-                                 std::move(error).at(draft_.position(at)), at);
+    builder_.contents->add_problem(is_dangerous ? Severity::warning : Severity::note,
+                                   std::move(error).at(builder_.position(at)), at);
   }
 
   void report_before(uint32_t number, const std::vector<uint32_t>& objects) {
-    const Guard& guard = draft_.contents->guards[number];
-    draft_.contents->add_problem(
+    const Guard& guard = builder_.contents->guards[number];
+    builder_.contents->add_problem(
         Severity::note,
-        Error(ErrorKind::invalid, fmt::format("{} {} not wait for {}", draft_.text_of(objects),
+        Error(ErrorKind::invalid, fmt::format("{} {} not wait for {}", builder_.text_of(objects),
                                               objects.size() == 1 ? "does" : "do", guard.text()))
             .because("waves or hooks put them before what that webhook needs to answer")
-            .at(draft_.position(objects[0])),
+            .at(builder_.position(objects[0])),
         objects[0]);
   }
 
   void report_record(const Guard& guard) {
-    const Options& options = draft_.options;
-    draft_.contents->add_problem(
+    const Options& options = builder_.options;
+    builder_.contents->add_problem(
         Severity::warning,
         Error(ErrorKind::invalid, fmt::format("{} intercepts the record of the bundle, ConfigMap {}/{}", guard.text(),
                                               options.default_namespace, options.inventory))
             .because(
                 "it fails closed: while it does not answer, no run can claim the bundle, and one that would extend "
                 "the record cannot begin")
-            .at(draft_.position(*guard.object))
+            .at(builder_.position(*guard.object))
             .next("keep it out of records with an objectSelector: {key: applyset.kubernetes.io/id, operator: "
                   "DoesNotExist}"),
         *guard.object);
@@ -113,22 +113,22 @@ class Interceptions {
       if (sees_in_system(guard, "coordination.k8s.io", "Lease", "leases", ns)) add(fmt::format("Leases in {}", ns), ns);
     if (sees_in_system(guard, "", "Pod", "pods", "kube-system")) add("pods in kube-system", "kube-system");
     if (list.empty()) return;
-    draft_.contents->add_problem(
+    builder_.contents->add_problem(
         Severity::warning,
         Error(ErrorKind::invalid, fmt::format("{} intercepts {}", guard.text(), list))
             .because("it fails closed: while it does not answer, the cluster cannot keep its own parts running")
-            .at(draft_.position(*guard.object))
+            .at(builder_.position(*guard.object))
             .next(fmt::format("keep it out of them with a namespaceSelector: {{key: kubernetes.io/metadata.name, "
                               "operator: NotIn, values: [{}]}}",
                               namespaces)),
         *guard.object);
   }
 
-  Draft& draft_;
+  GraphBuilder& builder_;
 };
 
 }  // namespace
 
-void find_interceptions(Draft& draft) { Interceptions(draft).run(); }
+void find_interceptions(GraphBuilder& builder) { Interceptions(builder).run(); }
 
 }  // namespace fairlead::graph

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/makers.h"
+#include "graph/kind_generators.h"
 
 namespace fairlead::graph {
 namespace {
@@ -83,18 +83,19 @@ void Kinds::use_definition(Kind& kind, const Definition& definition) const {
 }
 
 // Where a controller defines it, nobody can say beforehand that it will not be there.
-void Kinds::use_makers(Kind& kind) const {
+void Kinds::use_kind_generators(Kind& kind) const {
   std::vector<uint32_t> installers;
   for (uint32_t i = 0; i < bundle_.objects.size(); ++i) {
     Makes answer = makes(bundle_.objects[i].value(), kind.kind.group, kind.kind.kind);
-    if (answer == Makes::yes) kind.makers.push_back(i);
+    if (answer == Makes::yes) kind.kind_generators.push_back(i);
     if (answer == Makes::maybe) installers.push_back(i);
   }
-  bool is_made = !kind.makers.empty() || std::ranges::any_of(cluster_.makers, [&](const Json& live) {
+  bool is_made = !kind.kind_generators.empty() || std::ranges::any_of(cluster_.kind_generators, [&](const Json& live) {
     return makes(live, kind.kind.group, kind.kind.kind) == Makes::yes;
   });
-  if (!is_made && kind.served == Kind::Served::no) kind.makers = std::move(installers);
-  if (kind.served != Kind::Served::yes && (is_made || !kind.makers.empty())) kind.served = Kind::Served::not_known;
+  if (!is_made && kind.served == Kind::Served::no) kind.kind_generators = std::move(installers);
+  if (kind.served != Kind::Served::yes && (is_made || !kind.kind_generators.empty()))
+    kind.served = Kind::Served::not_known;
 }
 
 Kind Kinds::describe(std::string_view group, std::string_view version, std::string_view kind_name) const {
@@ -126,7 +127,7 @@ Kind Kinds::describe(std::string_view group, std::string_view version, std::stri
   if (served != nullptr && kind.definition_object == kNone) kind.served = Kind::Served::yes;
   if (kind.served == Kind::Served::not_known && cluster_.find_resource && !is_aggregated(group, version))
     kind.served = Kind::Served::no;
-  if (built_in == nullptr && kind.definition_object == kNone) use_makers(kind);
+  if (built_in == nullptr && kind.definition_object == kNone) use_kind_generators(kind);
   return kind;
 }
 

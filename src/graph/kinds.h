@@ -56,7 +56,7 @@ struct Kind {
   const Json* definition = nullptr;
   uint32_t definition_object = kNone;
   // Objects of the bundle for which a controller defines it.
-  std::vector<uint32_t> makers;
+  std::vector<uint32_t> kind_generators;
 };
 
 class Kinds {
@@ -75,7 +75,7 @@ class Kinds {
   };
 
   Kind describe(std::string_view group, std::string_view version, std::string_view kind) const;
-  void use_makers(Kind& kind) const;
+  void use_kind_generators(Kind& kind) const;
   void use_definition(Kind& kind, const Definition& definition) const;
   bool is_aggregated(std::string_view group, std::string_view version) const;
 

@@ -5,16 +5,16 @@
 
 namespace fairlead::graph {
 
-LabelIndex::LabelIndex(const Draft& draft) : draft_(draft) {
-  for (uint32_t i = 0; i < draft.object_count(); ++i) {
-    Family family = draft.family(i);
+LabelIndex::LabelIndex(const GraphBuilder& builder) : builder_(builder) {
+  for (uint32_t i = 0; i < builder.object_count(); ++i) {
+    Family family = builder.family(i);
     // Pods of Jobs come and go: nothing answers from them.
-    if (draft.contents->left_out[i] || (family != Family::pod && family != Family::workload)) continue;
-    const Json* pod = find_pod(family, draft.value(i));
+    if (builder.contents->left_out[i] || (family != Family::pod && family != Family::workload)) continue;
+    const Json* pod = find_pod(family, builder.value(i));
     if (pod == nullptr) continue;
     for (const Json::Member& label : (*pod)["metadata"]["labels"].members())
-      workloads_[{.group = label.key, .kind = "", .ns = draft.key(i).ns, .name = label.value.string_or("")}].push_back(
-          i);
+      workloads_[{.group = label.key, .kind = "", .ns = builder.key(i).ns, .name = label.value.string_or("")}]
+          .push_back(i);
   }
 }
 
@@ -29,7 +29,7 @@ std::vector<uint32_t> LabelIndex::find(std::string_view ns, const Json& labels) 
   if (fewest == nullptr) return matches;
   for (uint32_t workload : std::span(*fewest).first(std::min(fewest->size(), kTried))) {
     if (matches.size() == kMost) break;
-    const Json& has = (*find_pod(draft_.family(workload), draft_.value(workload)))["metadata"]["labels"];
+    const Json& has = (*find_pod(builder_.family(workload), builder_.value(workload)))["metadata"]["labels"];
     bool all =
         std::ranges::all_of(labels.members(), [&](const Json::Member& label) { return has[label.key] == label.value; });
     if (all) matches.push_back(workload);
@@ -37,7 +37,7 @@ std::vector<uint32_t> LabelIndex::find(std::string_view ns, const Json& labels) 
   return matches;
 }
 
-std::vector<uint32_t> find_parameters(const Draft& draft, const Json& param_kind, const Json& param_ref) {
+std::vector<uint32_t> find_parameters(const GraphBuilder& builder, const Json& param_kind, const Json& param_ref) {
   std::vector<uint32_t> found;
   std::string_view name = param_ref["name"].string_or("");
   std::string_view ns = param_ref["namespace"].string_or("");
@@ -45,11 +45,11 @@ std::vector<uint32_t> find_parameters(const Draft& draft, const Json& param_kind
   Result<object::ApiVersion> version = object::ApiVersion::parse(param_kind["apiVersion"].string_or(""));
   Result<object::Selector> selector = object::Selector::from_json(param_ref["selector"]);
   if (!version || !selector || kind.empty()) return found;
-  for (uint32_t i = 0; i < draft.object_count(); ++i) {
-    const object::Key& key = draft.key(i);
-    bool is_kind = key.kind == kind && key.group == version->group && !draft.contents->left_out[i];
+  for (uint32_t i = 0; i < builder.object_count(); ++i) {
+    const object::Key& key = builder.key(i);
+    bool is_kind = key.kind == kind && key.group == version->group && !builder.contents->left_out[i];
     if (!is_kind || (!ns.empty() && key.ns != ns)) continue;
-    if (name.empty() ? selector->matches(draft.value(i)["metadata"]["labels"]) : key.name == name) found.push_back(i);
+    if (name.empty() ? selector->matches(builder.value(i)["metadata"]["labels"]) : key.name == name) found.push_back(i);
   }
   return found;
 }

@@ -4,13 +4,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/draft.h"
+#include "graph/graph_builder.h"
 
 namespace fairlead::graph {
 
 class LabelIndex {
  public:
-  explicit LabelIndex(const Draft& draft);
+  explicit LabelIndex(const GraphBuilder& builder);
 
   // Those whose pods have all these labels; `labels` is an object of strings. Nothing for no labels. At most kMost: a
   // selector that takes in more than that does not say what answers behind it.
@@ -20,13 +20,13 @@ class LabelIndex {
   static constexpr size_t kTried = 4096;
 
  private:
-  const Draft& draft_;
+  const GraphBuilder& builder_;
   // The name of a label is the group here, its value the name.
   std::unordered_map<KeyView, std::vector<uint32_t>, KeyView::Hash> workloads_;
 };
 
 // The objects of the bundle that a policy's binding takes its parameters from: the one that it names, those that it
 // selects by labels, or, where it gives no namespace, those of that name in any namespace.
-std::vector<uint32_t> find_parameters(const Draft& draft, const Json& param_kind, const Json& param_ref);
+std::vector<uint32_t> find_parameters(const GraphBuilder& builder, const Json& param_kind, const Json& param_ref);
 
 }  // namespace fairlead::graph

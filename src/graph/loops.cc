@@ -8,20 +8,20 @@ namespace {
 constexpr size_t kMostLoops = 20;
 
 // The needs of each node, as numbers of edges.
-Links needs_by_node(const Draft& draft) {
-  Links links(draft.contents->nodes.size());
-  for (const Edge& edge : draft.edges) links.count(edge.from);
+Links needs_by_node(const GraphBuilder& builder) {
+  Links links(builder.contents->nodes.size());
+  for (const Edge& edge : builder.edges) links.count(edge.from);
   links.lay_out();
-  for (uint32_t e = 0; e < draft.edges.size(); ++e) links.add(draft.edges[e].from, e);
+  for (uint32_t e = 0; e < builder.edges.size(); ++e) links.add(builder.edges[e].from, e);
   return links;
 }
 
-std::vector<uint32_t> components_of(const Draft& draft, bool hard_only) {
-  Links links(draft.contents->nodes.size());
-  for (const Edge& edge : draft.edges)
+std::vector<uint32_t> components_of(const GraphBuilder& builder, bool hard_only) {
+  Links links(builder.contents->nodes.size());
+  for (const Edge& edge : builder.edges)
     if (edge.hard || !hard_only) links.count(edge.from);
   links.lay_out();
-  for (const Edge& edge : draft.edges)
+  for (const Edge& edge : builder.edges)
     if (edge.hard || !hard_only) links.add(edge.from, edge.to);
   return components(links);
 }
@@ -49,20 +49,21 @@ std::vector<std::vector<uint32_t>> knots(const std::vector<uint32_t>& component)
 
 class Loops {
  public:
-  explicit Loops(Draft& draft) : draft_(draft), needs_(needs_by_node(draft)), gone_(draft.edges.size()) {}
+  explicit Loops(GraphBuilder& builder)
+      : builder_(builder), needs_(needs_by_node(builder)), gone_(builder.edges.size()) {}
 
   void run() {
-    std::vector<uint32_t> hard = components_of(draft_, true);
+    std::vector<uint32_t> hard = components_of(builder_, true);
     std::vector<std::vector<uint32_t>> hard_knots = knots(hard);
     for (size_t i = 0; i < std::min(hard_knots.size(), kMostLoops); ++i) report(hard_knots[i], hard);
     // Without an order of the hard needs there is none to fit the soft ones into.
     if (!hard_knots.empty()) return;
-    std::vector<uint32_t> all = components_of(draft_, false);
+    std::vector<uint32_t> all = components_of(builder_, false);
     for (const std::vector<uint32_t>& knot : knots(all)) untie(knot, all);
     std::vector<Edge> kept;
-    for (size_t e = 0; e < draft_.edges.size(); ++e)
-      if (!gone_[e]) kept.push_back(draft_.edges[e]);
-    if (kept.size() != draft_.edges.size()) draft_.edges = std::move(kept);
+    for (size_t e = 0; e < builder_.edges.size(); ++e)
+      if (!gone_[e]) kept.push_back(builder_.edges[e]);
+    if (kept.size() != builder_.edges.size()) builder_.edges = std::move(kept);
   }
 
  private:
@@ -74,7 +75,7 @@ class Loops {
       uint32_t node = open.front();
       open.pop();
       for (uint32_t e : needs_.from(node)) {
-        const Edge& edge = draft_.edges[e];
+        const Edge& edge = builder_.edges[e];
         if (!edge.hard || component[edge.to] != component[start] || !came_by.emplace(edge.to, e).second) continue;
         if (edge.to != start) {
           open.push(edge.to);
@@ -84,7 +85,7 @@ class Loops {
         uint32_t at = start;
         do {
           loop.push_back(came_by.at(at));
-          at = draft_.edges[loop.back()].from;
+          at = builder_.edges[loop.back()].from;
         } while (at != start);
         std::ranges::reverse(loop);
         return loop;
@@ -94,8 +95,8 @@ class Loops {
   }
 
   std::string named(uint32_t node) const {
-    std::string text = draft_.contents->text(node);
-    std::string where = node < draft_.object_count() ? draft_.position(node) : "";
+    std::string text = builder_.contents->text(node);
+    std::string where = node < builder_.object_count() ? builder_.position(node) : "";
     return where.empty() ? text : fmt::format("{} ({})", text, where);
   }
 
@@ -104,10 +105,10 @@ class Loops {
     // A group stands for what it holds: the way through it is told as one step.
     uint32_t from = kNone;
     for (uint32_t e : loop_from(knot[0], component)) {
-      const Edge& edge = draft_.edges[e];
+      const Edge& edge = builder_.edges[e];
       if (from == kNone) from = edge.from;
-      if (draft_.contents->nodes[edge.to].kind == Node::Kind::all_of) continue;
-      steps.push_back(fmt::format("{} needs {}{}: {}", named(from), draft_.contents->text(edge.to),
+      if (builder_.contents->nodes[edge.to].kind == Node::Kind::all_of) continue;
+      steps.push_back(fmt::format("{} needs {}{}: {}", named(from), builder_.contents->text(edge.to),
                                   edge.level == Level::ready ? " to be ready" : "", *edge.reason));
       from = kNone;
     }
@@ -116,10 +117,10 @@ class Loops {
       Error step(ErrorKind::invalid, steps[i]);
       cause = cause ? std::move(step).because(*std::move(cause)) : std::move(step);
     }
-    Error error(ErrorKind::invalid, fmt::format("{} needs itself, in a loop", draft_.contents->text(knot[0])));
+    Error error(ErrorKind::invalid, fmt::format("{} needs itself, in a loop", builder_.contents->text(knot[0])));
     if (cause) error = std::move(error).because(*std::move(cause));
-    if (knot[0] < draft_.object_count()) error = std::move(error).at(draft_.position(knot[0]));
-    draft_.contents->add_problem(Severity::error, std::move(error).next("take one of these needs away"), knot[0]);
+    if (knot[0] < builder_.object_count()) error = std::move(error).at(builder_.position(knot[0]));
+    builder_.contents->add_problem(Severity::error, std::move(error).next("take one of these needs away"), knot[0]);
   }
 
   // Takes members in an order that the hard needs allow. When only nodes with soft needs are left, the one with the
@@ -136,7 +137,7 @@ class Loops {
     for (uint32_t node : knot) {
       Open& state = open[node];
       for (uint32_t e : needs_.from(node)) {
-        const Edge& edge = draft_.edges[e];
+        const Edge& edge = builder_.edges[e];
         if (!inside(edge)) continue;
         ++(edge.hard ? state.hard : state.soft);
         needers[edge.to].push_back(e);
@@ -156,9 +157,9 @@ class Loops {
       if (state.done || soft != state.soft) continue;
       state.done = true;
       for (uint32_t e : needs_.from(node))
-        if (inside(draft_.edges[e]) && !open.at(draft_.edges[e].to).done) gone_[e] = true;
+        if (inside(builder_.edges[e]) && !open.at(builder_.edges[e].to).done) gone_[e] = true;
       for (uint32_t e : needers[node]) {
-        const Edge& edge = draft_.edges[e];
+        const Edge& edge = builder_.edges[e];
         if (gone_[e]) continue;
         --(edge.hard ? open.at(edge.from).hard : open.at(edge.from).soft);
         offer(edge.from);
@@ -166,13 +167,13 @@ class Loops {
     }
   }
 
-  Draft& draft_;
+  GraphBuilder& builder_;
   Links needs_;
   std::vector<bool> gone_;
 };
 
 }  // namespace
 
-void resolve_loops(Draft& draft) { Loops(draft).run(); }
+void resolve_loops(GraphBuilder& builder) { Loops(builder).run(); }
 
 }  // namespace fairlead::graph

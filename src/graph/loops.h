@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/draft.h"
+#include "graph/graph_builder.h"
 
 namespace fairlead::graph {
 
@@ -33,6 +33,6 @@ class Links {
 std::vector<uint32_t> components(const Links& links);
 
 // Reports loops of hard needs, and takes the soft needs out that close others.
-void resolve_loops(Draft& draft);
+void resolve_loops(GraphBuilder& builder);
 
 }  // namespace fairlead::graph

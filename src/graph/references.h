@@ -1,10 +1,10 @@
 // Needs that follow from what objects name: namespaces, CRDs, ConfigMaps, roles, issuers and so on.
 #pragma once
 
-#include "graph/draft.h"
+#include "graph/graph_builder.h"
 
 namespace fairlead::graph {
 
-void add_references(Draft& draft);
+void add_references(GraphBuilder& builder);
 
 }  // namespace fairlead::graph

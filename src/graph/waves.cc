@@ -32,29 +32,29 @@ struct Place {
 
 class Steps {
  public:
-  explicit Steps(Draft& draft) : draft_(draft) {}
+  explicit Steps(GraphBuilder& builder) : builder_(builder) {}
 
   void run() {
     std::map<Place, std::vector<uint32_t>> places;
-    for (uint32_t i = 0; i < draft_.object_count(); ++i) {
+    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
       note_hooks(i);
-      if (draft_.contents->left_out[i]) continue;
+      if (builder_.contents->left_out[i]) continue;
       if (std::optional<Place> place = place_of(i)) places[*place].push_back(i);
     }
-    draft_.step_of.assign(draft_.object_count(), kNone);
+    builder_.step_of.assign(builder_.object_count(), kNone);
     if (places.size() < 2) return;
     for (const auto& [place, objects] : places) {
-      for (uint32_t object : objects) draft_.step_of[object] = static_cast<uint32_t>(draft_.steps.size());
+      for (uint32_t object : objects) builder_.step_of[object] = static_cast<uint32_t>(builder_.steps.size());
       bool is_one = place.phase == Phase::main;
-      draft_.steps.push_back(
+      builder_.steps.push_back(
           {.text = place.text(), .reason = fmt::format("{} {} first", place.text(), is_one ? "comes" : "come")});
     }
   }
 
  private:
   std::optional<Place> place_of(uint32_t object) {
-    const Json& annotations = draft_.annotations(object);
-    std::optional<Hook> hook = read_hook(annotations, draft_.options.was_there);
+    const Json& annotations = builder_.annotations(object);
+    std::optional<Hook> hook = read_hook(annotations, builder_.options.was_there);
     Place place;
     if (hook && hook->before) place.phase = Phase::before;
     else if (hook && hook->after) place.phase = Phase::after;
@@ -62,7 +62,7 @@ class Steps {
     if (wave.is_string()) place.number = number(object, kWave, wave.string_or(""));
     else if (place.phase != Phase::main)
       place.number = number(object, kHookWeight, annotations[kHookWeight].string_or(""));
-    else if (is_free(draft_.family(object))) return std::nullopt;
+    else if (is_free(builder_.family(object))) return std::nullopt;
     return place;
   }
 
@@ -75,71 +75,72 @@ class Steps {
     std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error == std::errc() && end == digits.data() + digits.size()) return value;
-    draft_.contents->add_problem(
+    builder_.contents->add_problem(
         Severity::error,
-        Error(ErrorKind::invalid, fmt::format("{} has no number as {}", draft_.key(object).text(), annotation))
+        Error(ErrorKind::invalid, fmt::format("{} has no number as {}", builder_.key(object).text(), annotation))
             .because(fmt::format("\"{}\" is not a whole number between -2147483648 and 2147483647", text))
-            .at(draft_.position(object)),
+            .at(builder_.position(object)),
         object);
     return 0;
   }
 
   void note_hooks(uint32_t object) {
-    const Json& annotations = draft_.annotations(object);
+    const Json& annotations = builder_.annotations(object);
     std::string_view argo_hook = annotations[kArgoHook].string_or("");
     std::string what;
-    if (draft_.contents->left_out[object]) {
-      what = fmt::format("{} is left out: it is a hook of Helm for {}{}", draft_.key(object).text(),
+    if (builder_.contents->left_out[object]) {
+      what = fmt::format("{} is left out: it is a hook of Helm for {}{}", builder_.key(object).text(),
                          annotations[kHookAnnotation].string_or(""), which_run(annotations));
     } else if (!argo_hook.empty()) {
       what = fmt::format("{} is applied with the others, though it is a hook of Argo CD for {}",
-                         draft_.key(object).text(), argo_hook);
+                         builder_.key(object).text(), argo_hook);
     } else {
       return;
     }
-    draft_.contents->add_problem(Severity::note, Error(ErrorKind::invalid, std::move(what)).at(draft_.position(object)),
-                                 object);
+    builder_.contents->add_problem(Severity::note,
+                                   Error(ErrorKind::invalid, std::move(what)).at(builder_.position(object)), object);
   }
 
   // Said where the hook would run in another rollout of the bundle.
   std::string_view which_run(const Json& annotations) const {
-    if (!draft_.options.was_there) return "";
-    std::optional<Hook> hook = read_hook(annotations, !*draft_.options.was_there);
+    if (!builder_.options.was_there) return "";
+    std::optional<Hook> hook = read_hook(annotations, !*builder_.options.was_there);
     if (!hook || hook->is_left_out()) return "";
-    return *draft_.options.was_there ? ", and the bundle was installed before" : ", and the bundle is installed anew";
+    return *builder_.options.was_there ? ", and the bundle was installed before" : ", and the bundle is installed anew";
   }
 
-  Draft& draft_;
+  GraphBuilder& builder_;
 };
 
 class Waves {
  public:
-  explicit Waves(Draft& draft) : draft_(draft), needers_(draft.contents->nodes.size()) {
-    for (const Edge& edge : draft_.edges)
+  explicit Waves(GraphBuilder& builder) : builder_(builder), needers_(builder.contents->nodes.size()) {
+    for (const Edge& edge : builder_.edges)
       if (edge.hard) needers_.count(edge.to);
     needers_.lay_out();
-    for (const Edge& edge : draft_.edges)
+    for (const Edge& edge : builder_.edges)
       if (edge.hard) needers_.add(edge.to, edge.from);
   }
 
   void run() {
     std::vector<uint32_t> behind = behind_guards();
-    std::vector<std::vector<uint32_t>> parts(draft_.steps.size());
-    for (uint32_t i = 0; i < draft_.object_count(); ++i)
-      if (draft_.step_of[i] != kNone) parts[std::max(draft_.step_of[i] + 1, behind[i]) - 1].push_back(i);
+    std::vector<std::vector<uint32_t>> parts(builder_.steps.size());
+    for (uint32_t i = 0; i < builder_.object_count(); ++i)
+      if (builder_.step_of[i] != kNone) parts[std::max(builder_.step_of[i] + 1, behind[i]) - 1].push_back(i);
     std::vector<uint32_t> nodes;
-    for (uint32_t step = 0; step + 1 < draft_.steps.size(); ++step) {
-      nodes.push_back(draft_.add_named(Node::Kind::wave, draft_.steps[step].text));
-      for (uint32_t object : parts[step]) draft_.need(nodes[step], object, Level::ready, true, "a part of it");
+    for (uint32_t step = 0; step + 1 < builder_.steps.size(); ++step) {
+      nodes.push_back(builder_.add_named(Node::Kind::wave, builder_.steps[step].text));
+      for (uint32_t object : parts[step]) builder_.need(nodes[step], object, Level::ready, true, "a part of it");
     }
-    for (uint32_t i = 0; i < draft_.object_count(); ++i) {
-      uint32_t step = draft_.step_of[i];
-      if (step != kNone && step > 0) draft_.need(i, nodes[step - 1], Level::ready, true, draft_.steps[step - 1].reason);
+    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+      uint32_t step = builder_.step_of[i];
+      if (step != kNone && step > 0)
+        builder_.need(i, nodes[step - 1], Level::ready, true, builder_.steps[step - 1].reason);
     }
     // A step of which nothing is left does not end before those that came first.
     for (uint32_t step = 1; step < nodes.size(); ++step)
       if (parts[step].empty())
-        draft_.need(nodes[step], nodes[step - 1], Level::ready, true, draft_.steps[step - 1].reason);
+        builder_.need(nodes[step], nodes[step - 1], Level::ready, true, builder_.steps[step - 1].reason);
   }
 
  private:
@@ -161,15 +162,15 @@ class Waves {
 
   // Of every node: the last step, counted from 1, that the guards in its way stand on; 0 where they stand on none.
   std::vector<uint32_t> behind_guards() const {
-    std::vector<uint32_t> steps(draft_.contents->nodes.size());
-    for (uint32_t i = 0; i < draft_.object_count(); ++i)
-      if (draft_.step_of[i] != kNone) steps[i] = draft_.step_of[i] + 1;
+    std::vector<uint32_t> steps(builder_.contents->nodes.size());
+    for (uint32_t i = 0; i < builder_.object_count(); ++i)
+      if (builder_.step_of[i] != kNone) steps[i] = builder_.step_of[i] + 1;
     spread(steps);
     std::vector<uint32_t> behind(steps.size());
-    const std::vector<Guard>& guards = draft_.contents->guards;
+    const std::vector<Guard>& guards = builder_.contents->guards;
     for (uint32_t g = 0; g < guards.size(); ++g) {
-      uint32_t last = steps[draft_.guard_node(g)];
-      behind[draft_.guard_node(g)] = last;
+      uint32_t last = steps[builder_.guard_node(g)];
+      behind[builder_.guard_node(g)] = last;
       // Its configuration is ready when it has its certificate.
       if (guards[g].object) behind[*guards[g].object] = std::max(behind[*guards[g].object], last);
     }
@@ -177,16 +178,16 @@ class Waves {
     return behind;
   }
 
-  Draft& draft_;
+  GraphBuilder& builder_;
   Links needers_;  // of each node, by hard needs
 };
 
 }  // namespace
 
-void find_steps(Draft& draft) { Steps(draft).run(); }
+void find_steps(GraphBuilder& builder) { Steps(builder).run(); }
 
-void add_waves(Draft& draft) {
-  if (!draft.steps.empty()) Waves(draft).run();
+void add_waves(GraphBuilder& builder) {
+  if (!builder.steps.empty()) Waves(builder).run();
 }
 
 }  // namespace fairlead::graph

@@ -9,14 +9,14 @@
 // between waits for it.
 #pragma once
 
-#include "graph/draft.h"
+#include "graph/graph_builder.h"
 
 namespace fairlead::graph {
 
-// Fills Draft::steps and Draft::step_of.
-void find_steps(Draft& draft);
+// Fills GraphBuilder::steps and GraphBuilder::step_of.
+void find_steps(GraphBuilder& builder);
 
 // The needs between steps. Every other hard need is there by then.
-void add_waves(Draft& draft);
+void add_waves(GraphBuilder& builder);
 
 }  // namespace fairlead::graph

@@ -4,9 +4,9 @@
 
 #include "base/real_loop.h"
 #include "base/scope.h"
-#include "http/gate.h"
 #include "http/gzip.h"
 #include "http/pool.h"
+#include "http/request_limiter.h"
 
 namespace fairlead::http {
 namespace {
@@ -69,7 +69,8 @@ void unpack(Answer& answer) {
 // Gives the request's place back when the body has come to its end.
 class CountedBody final : public Body {
  public:
-  CountedBody(std::unique_ptr<Body> body, Gate::Permit permit) : body_(std::move(body)), permit_(std::move(permit)) {}
+  CountedBody(std::unique_ptr<Body> body, RequestLimiter::Permit permit)
+      : body_(std::move(body)), permit_(std::move(permit)) {}
   Task<Result<std::optional<std::string>>> read() override {
     auto piece = co_await body_->read();
     if (!piece || !*piece) permit_.release();
@@ -78,7 +79,7 @@ class CountedBody final : public Body {
 
  private:
   std::unique_ptr<Body> body_;
-  Gate::Permit permit_;
+  RequestLimiter::Permit permit_;
 };
 
 Result<std::optional<Url>> proxy_for(const Url& server, const ClientOptions& options) {
@@ -103,15 +104,15 @@ struct Client::Impl {
   Impl(RealLoop& on, Route route, ClientOptions how)
       : loop(on),
         options(std::move(how)),
-        gate(std::make_shared<Gate>(on, options.max_in_flight)),
+        gate(std::make_shared<RequestLimiter>(on, options.max_in_flight)),
         pool(on, std::move(route),
-             {.patience = {.ping_after = options.ping_after, .ping_timeout = options.ping_timeout},
+             {.ping_times = {.ping_after = options.ping_after, .ping_timeout = options.ping_timeout},
               .max_connections = std::max<size_t>(options.max_connections, 1),
               .max_http1_connections = std::max<size_t>(options.max_http1_connections, 1)}) {}
 
   RealLoop& loop;
   ClientOptions options;
-  std::shared_ptr<Gate> gate;
+  std::shared_ptr<RequestLimiter> gate;
   Pool pool;
   uint64_t requests = 0;
   uint64_t sent_again = 0;
@@ -149,7 +150,7 @@ Task<Result<Answer>> Client::open(Request request) {
   if (!request.headers.find("user-agent")) request.headers.add("user-agent", impl.options.user_agent);
   auto shared = std::make_shared<const Request>(std::move(request));
 
-  Gate::Permit permit;
+  RequestLimiter::Permit permit;
   if (!shared->long_lived) {
     CO_TRY_ASSIGN(permit, co_await impl.gate->enter());
   }

@@ -243,15 +243,15 @@ TEST(Client, LetsTheServerSendOnlyAsMuchAsIsRead) {
 
 TEST(Client, TellsTheServerThatARequestIsGivenUp) {
   RealLoop loop;
-  CancelSource patience;
+  CancelSource ping_times;
   H2TestServer server(loop, [&](H2Peer& peer, const PeerRequest& request) {
-    if (request.path == "/never") loop.post([&] { patience.cancel(); });
+    if (request.path == "/never") loop.post([&] { ping_times.cancel(); });
     if (request.path == "/half") peer.begin(request.stream, 200), peer.more(request.stream, "half");
     if (request.path == "/quick") peer.answer(request.stream, 200, "quick");
   });
   tell(loop, server.server(), {}, [&](Client& client) -> Task<void> {
     EXPECT_EQ(body_or_error(co_await get(loop, client, "/quick")), "quick");
-    Result<Response> never = co_await send(client, Request{.target = "/never"}).governed_by(&patience);
+    Result<Response> never = co_await send(client, Request{.target = "/never"}).governed_by(&ping_times);
     EXPECT_EQ(error_text(never), "cancelled");
     while (server.peer(0).resets.size() < 1) EXPECT_TRUE(co_await server.peer(0).changed.wait());
     {

@@ -12,12 +12,12 @@ constexpr Duration kLastWords = std::chrono::milliseconds(500);
 
 class H2Connection final : public Connection, public std::enable_shared_from_this<H2Connection> {
  public:
-  H2Connection(Loop& loop, std::unique_ptr<Stream> stream, H2Session::Names names, Patience patience)
+  H2Connection(Loop& loop, std::unique_ptr<Stream> stream, H2Session::Names names, PingTimes ping_times)
       : loop_(loop),
         peer_(names.peer),
         stream_(std::move(stream)),
         session_(loop, std::move(names)),
-        patience_(patience),
+        ping_times_(ping_times),
         output_waits_(loop) {}
 
   Task<void> run() override {
@@ -147,20 +147,20 @@ class H2Connection final : public Connection, public std::enable_shared_from_thi
 
   // Notices a server that is gone without a word.
   Task<void> watch_over() {
-    Duration nap = patience_.ping_after;
+    Duration nap = ping_times_.ping_after;
     while (!over_) {
       if (!co_await sleep_for(loop_, nap)) co_return;
       Duration silence = loop_.now() - last_heard_;
-      bool asks = session_.open_streams() > 0 && silence >= patience_.ping_after;
-      nap = asks || session_.open_streams() == 0 ? patience_.ping_after : patience_.ping_after - silence;
+      bool asks = session_.open_streams() > 0 && silence >= ping_times_.ping_after;
+      nap = asks || session_.open_streams() == 0 ? ping_times_.ping_after : ping_times_.ping_after - silence;
       if (!asks) continue;
       TimePoint asked = loop_.now();
       session_.ping();
       wake_writer();
       // In two steps: where this process itself stood still, what has arrived meanwhile is read before the last of
       // them.
-      if (!co_await sleep_for(loop_, patience_.ping_timeout / 4 * 3)) co_return;
-      if (last_heard_ < asked && !co_await sleep_for(loop_, patience_.ping_timeout / 4)) co_return;
+      if (!co_await sleep_for(loop_, ping_times_.ping_timeout / 4 * 3)) co_return;
+      if (last_heard_ < asked && !co_await sleep_for(loop_, ping_times_.ping_timeout / 4)) co_return;
       if (last_heard_ < asked && session_.open_streams() > 0)
         co_return end(Error(ErrorKind::unavailable, fmt::format("{} gives no sign of life", peer_)));
     }
@@ -174,7 +174,7 @@ class H2Connection final : public Connection, public std::enable_shared_from_thi
   std::string peer_;
   std::unique_ptr<Stream> stream_;
   H2Session session_;
-  Patience patience_;
+  PingTimes ping_times_;
   Signal output_waits_;
   TimePoint last_heard_{};
   bool over_ = false;
@@ -183,8 +183,8 @@ class H2Connection final : public Connection, public std::enable_shared_from_thi
 }  // namespace
 
 std::shared_ptr<Connection> make_h2_connection(Loop& loop, std::unique_ptr<Stream> stream, H2Session::Names names,
-                                               Patience patience) {
-  return std::make_shared<H2Connection>(loop, std::move(stream), std::move(names), patience);
+                                               PingTimes ping_times) {
+  return std::make_shared<H2Connection>(loop, std::move(stream), std::move(names), ping_times);
 }
 
 }  // namespace fairlead::http

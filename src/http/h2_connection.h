@@ -10,7 +10,7 @@
 
 namespace fairlead::http {
 
-struct Patience {
+struct PingTimes {
   // Silence while requests are open, after which the server is asked for a sign of life.
   Duration ping_after;
   // How long it may take to give one.
@@ -18,6 +18,6 @@ struct Patience {
 };
 
 std::shared_ptr<Connection> make_h2_connection(Loop& loop, std::unique_ptr<Stream> stream, H2Session::Names names,
-                                               Patience patience);
+                                               PingTimes ping_times);
 
 }  // namespace fairlead::http

@@ -71,7 +71,7 @@ std::shared_ptr<Connection> Pool::make_connection(Connected connected) {
     made = make_h2_connection(
         loop_, std::move(connected.stream),
         {.peer = server.address(), .scheme = server.scheme, .authority = server.authority(), .prefix = server.path},
-        options_.patience);
+        options_.ping_times);
   } else {
     bool asks = route_.asks_proxy();
     made = make_h1_connection(loop_, std::move(connected.stream),

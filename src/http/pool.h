@@ -18,7 +18,7 @@ class RealLoop;
 namespace fairlead::http {
 
 struct PoolOptions {
-  Patience patience;
+  PingTimes ping_times;
   size_t max_connections;
   size_t max_http1_connections;
 };

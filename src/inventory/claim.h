@@ -48,7 +48,6 @@ class ClaimWatch {
   Verdict see(const Claim& claim, TimePoint now, WallTime wall_now);
   // When it will be dead if nothing changes.
   TimePoint dies() const { return seen_ + (first_ ? first_->lease : Duration()); }
-  void forget() { first_.reset(); }
 
  private:
   std::optional<Claim> first_;

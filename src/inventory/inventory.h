@@ -63,7 +63,7 @@ struct Unlisted {
 };
 
 // An object that a LIST returned and that does not belong to the bundle.
-struct Stranger {
+struct ForeignObject {
   object::Key key;
   Membership why = Membership::unlabelled;
 };
@@ -73,11 +73,11 @@ struct Members {
   std::vector<Member> found;
   std::vector<Unlisted> unlisted;
   // By kind, namespace and name. None of them is ever removed.
-  std::vector<Stranger> strangers;
+  std::vector<ForeignObject> foreign_objects;
 };
 
 // What people should know about `strangers`, one sentence per kind and reason. What controllers own is not worth one.
-std::vector<std::string> texts_of(const std::vector<Stranger>& strangers);
+std::vector<std::string> texts_of(const std::vector<ForeignObject>& foreign_objects);
 
 struct Options {
   // Of the bundle: lower-case letters, digits and dashes, at most 53.

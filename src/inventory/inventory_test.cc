@@ -438,7 +438,7 @@ TEST_F(InventoryTest, ACopiedLabelMakesNoMember) {
     make("v1", "ConfigMap", "a", name, ann->label_value());
   Outcome<Members> members = loop_.run(ann->members(false));
   EXPECT_EQ(names(members), std::vector<std::string>{"ConfigMap a/ours"});
-  EXPECT_EQ(texts_of(members->strangers),
+  EXPECT_EQ(texts_of(members->foreign_objects),
             std::vector<std::string>{"ConfigMap a/copy-1, ConfigMap a/copy-2, ConfigMap a/copy-3 and 1 more are left "
                                      "alone: they have the bundle's label, but the bundle did not apply them"});
 }
@@ -454,7 +454,7 @@ TEST_F(InventoryTest, WhatAListReturnsWithoutTheLabelIsNoMember) {
   Outcome<Members> members = loop_.run((*opened)->members(false));
   EXPECT_EQ(names(members), std::vector<std::string>{"ConfigMap a/ours"});
   // The other one is the record itself.
-  EXPECT_EQ(texts_of(members->strangers),
+  EXPECT_EQ(texts_of(members->foreign_objects),
             std::vector<std::string>{"ConfigMap b/theirs, ConfigMap default/fairlead-shop are left alone: the API "
                                      "server returned them without the bundle's label: it ignores label selectors for "
                                      "kind ConfigMap"});

@@ -23,7 +23,7 @@ struct Inventory::Listing {
     object::Key key{resource.group, resource.kind, std::string(metadata["namespace"].string_or("")),
                     std::string(metadata["name"].string_or(""))};
     if (Membership why = membership(object, identity); why != Membership::member) {
-      members.strangers.push_back({std::move(key), why});
+      members.foreign_objects.push_back({std::move(key), why});
       return;
     }
     Member member;
@@ -101,23 +101,23 @@ Task<Outcome<Members>> Inventory::members(bool whole_objects) {
   co_await scope.join();
   if (listing.failure) co_return std::unexpected(std::move(*listing.failure));
   std::ranges::sort(listing.members.found, {}, &Member::key);
-  std::ranges::sort(listing.members.strangers, {}, &Stranger::key);
+  std::ranges::sort(listing.members.foreign_objects, {}, &ForeignObject::key);
   unlisted_.clear();
   for (const Unlisted& one : listing.members.unlisted) unlisted_.insert(one.kind);
   co_return std::move(listing.members);
 }
 
-std::vector<std::string> texts_of(const std::vector<Stranger>& strangers) {
+std::vector<std::string> texts_of(const std::vector<ForeignObject>& foreign_objects) {
   constexpr size_t kNamed = 3;
   struct Group {
     size_t count = 0;
     std::string named;
   };
   std::map<std::pair<Membership, GroupKind>, Group> groups;
-  for (const Stranger& stranger : strangers) {
-    if (stranger.why == Membership::controlled) continue;
-    Group& group = groups[{stranger.why, {stranger.key.group, stranger.key.kind}}];
-    if (++group.count <= kNamed) group.named += (group.named.empty() ? "" : ", ") + stranger.key.text();
+  for (const ForeignObject& foreign_object : foreign_objects) {
+    if (foreign_object.why == Membership::controlled) continue;
+    Group& group = groups[{foreign_object.why, {foreign_object.key.group, foreign_object.key.kind}}];
+    if (++group.count <= kNamed) group.named += (group.named.empty() ? "" : ", ") + foreign_object.key.text();
   }
   std::vector<std::string> texts;
   for (const auto& [of, group] : groups) {

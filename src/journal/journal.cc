@@ -2,22 +2,22 @@
 
 namespace fairlead::journal {
 
-std::string_view name_of(What what) {
-  switch (what) {
-    case What::started: return "started";
-    case What::note: return "note";
-    case What::warning: return "warning";
-    case What::stored: return "stored";
-    case What::parked: return "parked";
-    case What::progress: return "progress";
-    case What::ready: return "ready";
-    case What::failed: return "failed";
-    case What::held: return "held";
-    case What::guard: return "guard";
-    case What::waiting: return "waiting";
-    case What::removed: return "removed";
-    case What::error: return "error";
-    case What::ended: return "ended";
+std::string_view name_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::started: return "started";
+    case EventKind::note: return "note";
+    case EventKind::warning: return "warning";
+    case EventKind::stored: return "stored";
+    case EventKind::parked: return "parked";
+    case EventKind::progress: return "progress";
+    case EventKind::ready: return "ready";
+    case EventKind::failed: return "failed";
+    case EventKind::held: return "held";
+    case EventKind::guard: return "guard";
+    case EventKind::waiting: return "waiting";
+    case EventKind::removed: return "removed";
+    case EventKind::error: return "error";
+    case EventKind::ended: return "ended";
   }
   return "";
 }
@@ -50,7 +50,7 @@ Json to_json(const Cause& cause) {
 }
 
 Json to_json(const Event& event) {
-  Json json(Json::Object{{"event", name_of(event.what)}, {"seconds", std::chrono::duration<double>(event.at).count()}});
+  Json json(Json::Object{{"event", name_of(event.kind)}, {"seconds", std::chrono::duration<double>(event.at).count()}});
   if (!event.key.kind.empty()) {
     Json object(Json::Object{{"group", event.key.group}, {"kind", event.key.kind}});
     if (!event.key.ns.empty()) object.make("namespace") = event.key.ns;

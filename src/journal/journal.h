@@ -19,7 +19,7 @@
 
 namespace fairlead::journal {
 
-enum class What {
+enum class EventKind {
   started,   // the run
   note,      // worth knowing: a need that was dropped, an object that is exempt from a webhook
   warning,   // of the API server, or of ours
@@ -36,17 +36,17 @@ enum class What {
   ended,    // the run
 };
 // "stored": as in JSON.
-std::string_view name_of(What what);
+std::string_view name_of(EventKind kind);
 
 struct Event {
-  What what = What::note;
+  EventKind kind = EventKind::note;
   // Since the run started; set by the journal.
   Duration at{};
   // The object that it is about; without a kind where it is about the run.
   object::Key key;
   // Where that came from: file:line.
   std::string source;
-  // One word that goes with `what`.
+  // One word that goes with `kind`.
   std::string state;
   std::string text;
   std::optional<Error> error;

@@ -12,7 +12,7 @@ TEST(Journal, EveryReaderGetsEveryEventWithItsTime) {
   journal.read_by([&](const Event& event) { first.push_back(to_json(event).dump()); });
   journal.read_by([&](const Event& event) { second.push_back(event.text); });
   clock.advance_to(clock.now() + std::chrono::milliseconds(1500));
-  journal.add({.what = What::stored,
+  journal.add({.kind = EventKind::stored,
                .key = {.group = "apps", .kind = "Deployment", .ns = "team-a", .name = "web"},
                .source = "web.yaml:3",
                .state = "created",
@@ -29,7 +29,7 @@ TEST(Journal, AnErrorIsTheWholeChain) {
                     .because("it has no colour")
                     .at("w.yaml:7")
                     .next("kubectl get x");
-  EXPECT_EQ(to_json(Event{.what = What::failed, .error = error}).dump(),
+  EXPECT_EQ(to_json(Event{.kind = EventKind::failed, .error = error}).dump(),
             R"({"event":"failed","seconds":0.0,"error":{"what":"Widget a was not accepted",)"
             R"("because":["it has no colour"],"from":"w.yaml:7","next":"kubectl get x"}})");
 }

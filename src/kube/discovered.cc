@@ -43,7 +43,6 @@ void Discovered::add(object::Resource resource) {
 void Discovered::merge(Discovered other) {
   for (object::Resource& resource : other.resources_) add(std::move(resource));
   for (GroupProblem& problem : other.problems_) add_problem(std::move(problem));
-  subresources_.merge(other.subresources_);
 }
 
 void Discovered::add_aggregated(const Json& list) {
@@ -59,9 +58,6 @@ void Discovered::add_aggregated(const Json& list) {
       for (const Json& entry : version["resources"].items()) {
         // Empty members of responseKind are those of the group and version around it.
         std::string plural(entry["resource"].string_or(""));
-        for (const Json& below : entry["subresources"].items())
-          subresources_.insert(
-              fmt::format("{}/{}/{}/{}", group_name, version_name, plural, below["subresource"].string_or("")));
         add({.group = std::string(group_name),
              .version = std::string(version_name),
              .kind = std::string(entry["responseKind"]["kind"].string_or("")),
@@ -79,10 +75,7 @@ void Discovered::add_aggregated(const Json& list) {
 void Discovered::add_resource_list(std::string_view group, std::string_view version, const Json& list) {
   for (const Json& entry : list["resources"].items()) {
     std::string name(entry["name"].string_or(""));
-    if (name.contains('/')) {
-      subresources_.insert(joined(group, version, name));
-      continue;
-    }
+    if (name.contains('/')) continue;  // a subresource
     add({.group = std::string(group),
          .version = std::string(version),
          .kind = std::string(entry["kind"].string_or("")),
@@ -118,11 +111,6 @@ const object::Resource* Discovered::find_by_name(std::string_view text) const {
   };
   auto found = std::ranges::find_if(resources_, fits);
   return found == resources_.end() ? nullptr : &*found;
-}
-
-bool Discovered::has_subresource(const object::Resource& resource, std::string_view subresource) const {
-  return subresources_.contains(
-      fmt::format("{}/{}/{}/{}", resource.group, resource.version, resource.plural, subresource));
 }
 
 Error Discovered::missing(std::string_view group, std::string_view version, std::string_view kind) const {

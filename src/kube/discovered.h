@@ -3,7 +3,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,8 +41,6 @@ class Discovered {
   const object::Resource* find(std::string_view group, std::string_view kind) const;
   // As kubectl takes it: deployments, deployment, deploy, Deployment, each alone or with .apps or .v1.apps behind it.
   const object::Resource* find_by_name(std::string_view name) const;
-  // "status", "scale"
-  bool has_subresource(const object::Resource& resource, std::string_view subresource) const;
 
   // Why a kind was not found, as far as it can be told.
   Error missing(std::string_view group, std::string_view version, std::string_view kind) const;
@@ -53,8 +50,6 @@ class Discovered {
 
   std::vector<object::Resource> resources_;
   std::vector<GroupProblem> problems_;
-  // "group/version/plural/subresource"
-  std::set<std::string, std::less<>> subresources_;
   // "group/version/kind"
   std::map<std::string, size_t, std::less<>> by_kind_;
 };

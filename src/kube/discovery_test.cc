@@ -72,8 +72,6 @@ TEST(Discovery, aggregated) {
                                     .verbs = {"get", "list"},
                                     .categories = {"all"}}));
   EXPECT_FALSE(world.discovery.known().find("", "v1", "Namespace")->namespaced);
-  EXPECT_TRUE(world.discovery.known().has_subresource(*pod, "status"));
-  EXPECT_FALSE(world.discovery.known().has_subresource(*pod, "scale"));
   EXPECT_EQ(world.discovery.known().find("autoscaling", "HorizontalPodAutoscaler")->version, "v2");
 }
 
@@ -112,7 +110,6 @@ TEST(Discovery, a_server_without_aggregated_discovery) {
       .say({.status = 503, .body = "service unavailable\n", .headers = {{"Content-Type", "text/plain"}}});
   EXPECT_EQ(world.by_name("deployments"), "deployments apps/v1");
   EXPECT_EQ(world.by_name("deployment"), "deployments apps/v1") << "a name for one that has none";
-  EXPECT_TRUE(world.discovery.known().has_subresource(*world.discovery.known().find("", "v1", "Pod"), "status"));
   EXPECT_EQ(world.server.targets(),
             (std::vector<std::string>{"GET /api", "GET /api/v1", "GET /apis", "GET /apis/apps/v1",
                                       "GET /apis/apps/v1beta1", "GET /apis/down.example.com/v1"}));

@@ -51,7 +51,6 @@ class Kubeconfig {
 
   // In the order of the files.
   std::vector<std::string> contexts() const;
-  const std::string& current_context() const { return current_context_; }
 
   // Reads certificates, verifies that they can be used now, and puts everything together.
   Result<ClusterConfig> resolve(const KubeFlags& flags) const;

@@ -57,11 +57,4 @@ struct Reply {
   bool created() const { return status == 201; }
 };
 
-// An Outcome as a Result, for callers to whom every failure is an error.
-template <class T>
-Result<T> as_result(Outcome<T> outcome) {
-  if (!outcome) return std::unexpected(outcome.error().error());
-  return std::move(*outcome);
-}
-
 }  // namespace fairlead::kube

@@ -59,7 +59,7 @@ std::string text_of(const Outcome<WatchEvent>& event) {
 using Texts = std::vector<std::string>;
 
 // Until so much time goes by without an event.
-Texts events(World& world, Watch& watch, Duration patience = std::chrono::minutes(3)) {
+Texts events(World& world, Watch& watch, Duration time_limit = std::chrono::minutes(3)) {
   Texts result;
   auto collect = [&]() -> Task<void> {
     while (true) {
@@ -72,7 +72,7 @@ Texts events(World& world, Watch& watch, Duration patience = std::chrono::minute
         got = true;
       };
       scope.spawn(one());
-      Loop::TimerId timer = world.loop.call_after(patience, [&] { scope.cancel(); });
+      Loop::TimerId timer = world.loop.call_after(time_limit, [&] { scope.cancel(); });
       co_await scope.join();
       world.loop.cancel_timer(timer);
       if (!got || result.back().starts_with("failed")) co_return;

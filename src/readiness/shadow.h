@@ -41,7 +41,7 @@ class Prover {
     // Others may remove this run's shadows after this long; it makes new ones if it still needs them.
     Duration life = std::chrono::hours(1);
     // How long one marker is looked for before the next one is tried, and how many are.
-    Duration patience = std::chrono::seconds(3);
+    Duration marker_timeout = std::chrono::seconds(3);
     int markers = 3;
     // Namespaces for probes that need one, best first: users who may not create RuntimeClasses send a ConfigMap to one
     // of these. A namespace that does not exist yet is tried again.

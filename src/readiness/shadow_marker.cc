@@ -66,7 +66,7 @@ Task<Outcome<Proof>> ShadowMarkers::seek(GuardKind kind, Stamp stamp, std::strin
       proof.connection = answered_over;
       co_return proof;
     }
-    if (loop.now() - started >= stage_.options().patience) {
+    if (loop.now() - started >= stage_.options().marker_timeout) {
       std::string why = fmt::format("the API server did not use a marker in {} probes", probes);
       if (fault) why += fmt::format("; the last one ended before it could: {}", fault->explanation);
       Proof proof = not_proved(std::move(why), false, fault ? std::optional(*fault) : std::nullopt);

@@ -127,7 +127,7 @@ Task<Outcome<Proof>> ShadowMirrors::ask_within(Target target, int seconds, uint6
       if (proof.proved) mirror->seen_over.insert(proof.connection);
       if (proof.proved || proof.fault) co_return proof;
       bool removed = proof.connection != 0 && mirror->seen_over.contains(proof.connection);
-      if (removed || loop.now() - started >= stage_.options().patience) {
+      if (removed || loop.now() - started >= stage_.options().marker_timeout) {
         drop(key, mirror);
         if (attempt >= stage_.options().markers) co_return proof;
         break;

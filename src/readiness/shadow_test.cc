@@ -38,7 +38,7 @@ TEST_P(InEffect, ProbesGrowFartherApart) {
 
 TEST_P(InEffect, AMarkerThatIsNeverUsedIsNoProof) {
   sandbox_.core().options.delays.mutating_webhooks = sandbox_.core().options.delays.validating_webhooks = 1h;
-  auto prove = prover("r", {.run = {}, .patience = 1s, .markers = 2});
+  auto prove = prover("r", {.run = {}, .marker_timeout = 1s, .markers = 2});
   Proof proof = proof_of(prove->created_in_effect(kind(), 0));
   EXPECT_FALSE(proof.proved);
   EXPECT_FALSE(proof.hopeless);
@@ -65,7 +65,7 @@ TEST_F(Stale, AnUpdatedConfigurationIsProvedInItsNewForm) {
   std::string path = path_of(false);
   make(path, guard("guard", false, "Ignore").dump());
   pass(1s);
-  auto prove = prover("r", {.run = {}, .patience = 1s, .markers = 20});
+  auto prove = prover("r", {.run = {}, .marker_timeout = 1s, .markers = 20});
   bool strict = false;
   for (int round = 0; round < 40; ++round) {
     strict = !strict;

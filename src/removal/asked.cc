@@ -4,17 +4,17 @@
 
 namespace fairlead::removal {
 
-bool is_asked(const admission::Webhook& webhook, const Thing& thing, admission::Operation operation) {
-  bool is_namespace = thing.key.group.empty() && thing.key.kind == "Namespace";
+bool is_asked(const admission::Webhook& webhook, const LiveTarget& target, admission::Operation operation) {
+  bool is_namespace = target.key.group.empty() && target.key.kind == "Namespace";
   admission::Attributes attributes;
   attributes.operation = operation;
   attributes.resource = {
-      .group = thing.key.group, .version = thing.resource.version, .resource = thing.resource.plural};
-  attributes.kind = {.group = thing.key.group, .version = thing.resource.version, .kind = thing.key.kind};
-  attributes.ns = is_namespace ? thing.key.name : thing.key.ns;
-  attributes.name = thing.key.name;
-  attributes.old_object = *thing.live;
-  if (operation == admission::Operation::update) attributes.object = *thing.live;
+      .group = target.key.group, .version = target.resource.version, .resource = target.resource.plural};
+  attributes.kind = {.group = target.key.group, .version = target.resource.version, .kind = target.key.kind};
+  attributes.ns = is_namespace ? target.key.name : target.key.ns;
+  attributes.name = target.key.name;
+  attributes.old_object = *target.live;
+  if (operation == admission::Operation::update) attributes.object = *target.live;
   return admission::match(webhook, attributes).outcome != admission::Match::Outcome::no;
 }
 

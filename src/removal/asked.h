@@ -7,6 +7,6 @@
 namespace fairlead::removal {
 
 // What cannot be told (conditions on what is not read, labels of a namespace) counts as a yes.
-bool is_asked(const admission::Webhook& webhook, const Thing& thing, admission::Operation operation);
+bool is_asked(const admission::Webhook& webhook, const LiveTarget& target, admission::Operation operation);
 
 }  // namespace fairlead::removal

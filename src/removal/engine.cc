@@ -2,19 +2,19 @@
 #include <map>
 
 #include "base/duration_text.h"
-#include "removal/abandoned.h"
 #include "removal/causes.h"
-#include "removal/losses.h"
+#include "removal/collateral.h"
+#include "removal/deletion_vetoes.h"
 #include "removal/members.h"
-#include "removal/objectors.h"
+#include "removal/orphans.h"
 #include "removal/refusal.h"
 #include "removal/sending.h"
-#include "removal/vigil.h"
+#include "removal/stuck_monitor.h"
 
 namespace fairlead::removal {
 namespace {
 
-using journal::What;
+using journal::EventKind;
 using State = ObjectEnding::State;
 
 constexpr Duration kInterruptionCheck = std::chrono::seconds(1);
@@ -32,9 +32,9 @@ class Engine {
         watching_(loop_, nullptr),
         work_(loop_, nullptr),
         tracker_(run, watching_),
-        vigil_(run, tracker_),
-        sender_(run, vigil_, work_),
-        abandoned_(run) {}
+        stuck_monitor_(run, tracker_),
+        sender_(run, stuck_monitor_, work_),
+        orphans_(run) {}
 
   Task<Ending> run(CancelSource* stop) {
     CancelHook hook;
@@ -82,7 +82,7 @@ class Engine {
       const object::Key& key = run_.key(i);
       const object::Resource* resource = known.find(key.group, run_.targets[i].version, key.kind);
       if (!resource) resource = known.find(key.group, key.kind);
-      if (resource) run_.records[i].resource = *resource;
+      if (resource) run_.states[i].resource = *resource;
       for (const kube::GroupProblem& problem : known.problems())
         if (!resource && problem.group == key.group)
           return Error(ErrorKind::unavailable, fmt::format("it is not known whether {} is there", key.text()))
@@ -102,13 +102,13 @@ class Engine {
     Result<void> known = co_await tracker_.start().governed_by(&run_.waits);
     Ending ending;
     if (known) {
-      std::vector<Loss> losses = co_await look();
-      bool wanted = co_await is_wanted(losses);
+      std::vector<Collateral> collaterals = co_await look();
+      bool wanted = co_await is_wanted(collaterals);
       if (wanted) {
-        if (run_.options.dry_run == DryRun::none) beside.spawn(vigil_.keep());
-        abandoned_.note_owners(tracker_);
+        if (run_.options.dry_run == DryRun::none) beside.spawn(stuck_monitor_.keep());
+        orphans_.note_owners(tracker_);
         co_await roll();
-        co_await abandoned_.remove().governed_by(&run_.waits);
+        co_await orphans_.remove().governed_by(&run_.waits);
       }
       if (!run_.waits.cancelled()) run_.waits.cancel();
       co_await work_.join();
@@ -137,51 +137,52 @@ class Engine {
     for (uint32_t i = first; i < run_.targets.size(); ++i) {
       const Json* live = tracker_.find(i);
       if (!live) continue;
-      Record& record = run_.records[i];
+      TargetState& entry = run_.states[i];
       std::string_view uid = (*live)["metadata"]["uid"].string_or("");
       if (!run_.targets[i].uid.empty() && run_.targets[i].uid != uid) continue;
-      record.uid = uid;
-      record.last = *live;
-      record.progress = progress_of(*live);
+      entry.uid = uid;
+      entry.last = *live;
+      entry.progress = progress_of(*live);
     }
   }
 
-  std::vector<Thing> things() const {
-    std::vector<Thing> all;
+  std::vector<LiveTarget> live_targets() const {
+    std::vector<LiveTarget> all;
     for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-      Thing thing{.key = run_.key(i), .live = run_.records[i].last.is_null() ? &kNothing : &run_.records[i].last};
-      if (run_.records[i].resource) thing.resource = *run_.records[i].resource;
-      if (thing.key.kind == "CustomResourceDefinition") {
+      LiveTarget target{.key = run_.key(i), .live = run_.states[i].last.is_null() ? &kNothing : &run_.states[i].last};
+      if (run_.states[i].resource) target.resource = *run_.states[i].resource;
+      if (target.key.kind == "CustomResourceDefinition") {
         Tracker::Others others = tracker_.others_of(i);
-        thing.takes_others = others.resource && (!others.known || !others.objects.empty());
+        target.takes_others = others.resource && (!others.known || !others.objects.empty());
       }
-      all.push_back(std::move(thing));
+      all.push_back(std::move(target));
     }
     return all;
   }
 
   bool stays(uint32_t i) const {
-    const Record& record = run_.records[i];
-    if (record.kept || tracker_.trouble(i) || !tracker_.is_known(i)) return true;
-    return !record.last.is_null() && !record.implied &&
-           refusal_of(run_.key(i), record.last, run_.options.bundle, run_.options.force, run_.owners);
+    const TargetState& entry = run_.states[i];
+    if (entry.kept || tracker_.trouble(i) || !tracker_.is_known(i)) return true;
+    return !entry.last.is_null() && !entry.implied &&
+           refusal_of(run_.key(i), entry.last, run_.options.bundle, run_.options.force, run_.owners);
   }
 
   // Contents of a namespace that a controller has to clean up go before what may be that controller, if it goes itself.
-  Task<void> add_contents(const std::vector<Loss>& losses) {
+  Task<void> add_contents(const std::vector<Collateral>& collaterals) {
     auto first = uint32_t(run_.targets.size());
     auto is_namespace = [](const Target& target) { return target.key.group.empty() && target.key.kind == "Namespace"; };
     // Where nothing but namespaces goes, whoever cleans up may be anywhere: the namespaces' own controller sees to it.
     if (std::ranges::all_of(run_.targets, is_namespace)) co_return;
-    if (std::ranges::all_of(losses, [](const Loss& loss) { return loss.carrying.empty(); })) co_return;
-    Plan plan(order_of(things()));
+    if (std::ranges::all_of(collaterals, [](const Collateral& collateral) { return collateral.carrying.empty(); }))
+      co_return;
+    Plan plan(order_of(live_targets()));
     for (uint32_t i = 0; i < first; ++i)
       if (stays(i)) plan.failed(i);
-    for (const Loss& loss : losses)
-      if (!loss.guarded.empty()) plan.failed(loss.container);
-    for (const Loss& loss : losses)
-      if (!plan.is_settled(loss.container))
-        for (const Target& target : loss.carrying) run_.imply(target);
+    for (const Collateral& collateral : collaterals)
+      if (!collateral.guarded.empty()) plan.failed(collateral.container);
+    for (const Collateral& collateral : collaterals)
+      if (!plan.is_settled(collateral.container))
+        for (const Target& target : collateral.carrying) run_.imply(target);
     if (run_.targets.size() == first) co_return;
     (void)resolve();
     (void)co_await tracker_.start().governed_by(&run_.waits);
@@ -189,40 +190,40 @@ class Engine {
   }
 
   // A namespace rests for seconds before it goes: where nothing speaks against it, what is in it goes meanwhile.
-  Task<void> find_what_goes_at_once(std::vector<Thing>& things) {
+  Task<void> find_what_goes_at_once(std::vector<LiveTarget>& targets) {
     std::map<std::string_view, uint32_t> namespaces;
-    for (uint32_t i = 0; i < things.size(); ++i)
-      if (things[i].key.group.empty() && things[i].key.kind == "Namespace" && !stays(i))
-        namespaces.emplace(things[i].key.name, i);
-    auto is_inside = [&](const Thing& thing) { return namespaces.contains(thing.key.ns); };
-    if (run_.options.dry_run != DryRun::none || std::ranges::none_of(things, is_inside)) co_return;
-    Objectors objectors = co_await Objectors::find(run_);
-    for (const auto& [name, i] : namespaces) things[i].at_once = !objectors.may_refuse(things[i]);
-    for (uint32_t i = 0; i < things.size(); ++i) {
-      auto found = namespaces.find(things[i].key.ns);
-      if (found == namespaces.end() || !things[found->second].at_once) continue;
-      if (stays(i) || objectors.may_refuse(things[i])) things[found->second].at_once = false;
+    for (uint32_t i = 0; i < targets.size(); ++i)
+      if (targets[i].key.group.empty() && targets[i].key.kind == "Namespace" && !stays(i))
+        namespaces.emplace(targets[i].key.name, i);
+    auto is_inside = [&](const LiveTarget& target) { return namespaces.contains(target.key.ns); };
+    if (run_.options.dry_run != DryRun::none || std::ranges::none_of(targets, is_inside)) co_return;
+    DeletionVetoes vetoes = co_await DeletionVetoes::find(run_);
+    for (const auto& [name, i] : namespaces) targets[i].at_once = !vetoes.may_refuse(targets[i]);
+    for (uint32_t i = 0; i < targets.size(); ++i) {
+      auto found = namespaces.find(targets[i].key.ns);
+      if (found == namespaces.end() || !targets[found->second].at_once) continue;
+      if (stays(i) || vetoes.may_refuse(targets[i])) targets[found->second].at_once = false;
     }
   }
 
   // A bundle takes nothing of others along with its namespaces and CRDs.
-  void find_what_is_kept(const std::vector<Loss>& losses) {
+  void find_what_is_kept(const std::vector<Collateral>& collaterals) {
     if (!run_.options.bundle) return;
-    for (const Loss& loss : losses) {
-      Record& record = run_.records[loss.container];
+    for (const Collateral& collateral : collaterals) {
+      TargetState& entry = run_.states[collateral.container];
       // What is on its way out already cannot be kept.
-      if (record.progress.terminating) continue;
-      Error error(ErrorKind::denied, fmt::format("{} stays", run_.key(loss.container).text()));
-      bool bundles_lose = loss.of_bundles > 0 && !run_.options.force;
-      if (bundles_lose || (loss.foreign > 0 && !run_.options.with_contents))
-        record.kept = std::move(error)
-                          .because(loss.foreign_text())
-                          .next(bundles_lose ? "remove those bundles first, or move these objects to another namespace"
-                                             : "--with-contents removes them as well");
-      else if (!loss.unread.empty() && !run_.options.with_contents)
-        record.kept =
+      if (entry.progress.terminating) continue;
+      Error error(ErrorKind::denied, fmt::format("{} stays", run_.key(collateral.container).text()));
+      bool bundles_lose = collateral.of_bundles > 0 && !run_.options.force;
+      if (bundles_lose || (collateral.foreign > 0 && !run_.options.with_contents))
+        entry.kept = std::move(error)
+                         .because(collateral.foreign_text())
+                         .next(bundles_lose ? "remove those bundles first, or move these objects to another namespace"
+                                            : "--with-contents removes them as well");
+      else if (!collateral.unread.empty() && !run_.options.with_contents)
+        entry.kept =
             std::move(error)
-                .because(fmt::format("it is not known what would go with it: {} cannot be listed", loss.unread))
+                .because(fmt::format("it is not known what would go with it: {} cannot be listed", collateral.unread))
                 .next("--with-contents removes it with everything in it");
     }
   }
@@ -230,32 +231,32 @@ class Engine {
   // Finds out which bundles the targets belong to that may not be removed for that reason.
   Task<void> name_owners() {
     if (run_.options.bundle || run_.options.force) co_return;
-    for (const Record& record : run_.records) {
-      std::string label(inventory::part_of(record.last));
+    for (const TargetState& entry : run_.states) {
+      std::string label(inventory::part_of(entry.last));
       if (label.empty() || run_.owners.contains(label)) continue;
-      run_.owners.emplace(label, co_await inventory::find_owner(run_.client, record.last));
+      run_.owners.emplace(label, co_await inventory::find_owner(run_.client, entry.last));
     }
   }
 
   // What is there, what may not go, and what else would go.
-  Task<std::vector<Loss>> look() {
+  Task<std::vector<Collateral>> look() {
     take_in(0);
     co_await name_owners().governed_by(&run_.waits);
-    std::vector<Loss> losses = co_await find_losses(run_, tracker_).governed_by(&run_.waits);
-    find_what_is_kept(losses);
-    if (run_.options.dry_run == DryRun::none) co_await add_contents(losses);
-    std::vector<Thing> all = things();
+    std::vector<Collateral> collaterals = co_await find_collateral(run_, tracker_).governed_by(&run_.waits);
+    find_what_is_kept(collaterals);
+    if (run_.options.dry_run == DryRun::none) co_await add_contents(collaterals);
+    std::vector<LiveTarget> all = live_targets();
     co_await find_what_goes_at_once(all).governed_by(&run_.waits);
     Order order = order_of(all);
-    for (const std::string& note : order.notes) run_.note(What::note, note);
+    for (const std::string& note : order.notes) run_.note(EventKind::note, note);
     run_.plan.emplace(std::move(order));
-    settle_what_is_clear(losses);
-    co_return losses;
+    settle_what_is_clear(collaterals);
+    co_return collaterals;
   }
 
-  void settle_what_is_clear(const std::vector<Loss>& losses) {
+  void settle_what_is_clear(const std::vector<Collateral>& collaterals) {
     for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-      Record& record = run_.records[i];
+      TargetState& entry = run_.states[i];
       const object::Key& key = run_.key(i);
       if (const Error* trouble = tracker_.trouble(i); trouble && trouble->kind() != ErrorKind::not_found) {
         run_.failed(
@@ -264,35 +265,35 @@ class Engine {
       } else if (!tracker_.is_known(i)) {
         // The run was ended before anything was known about it.
         continue;
-      } else if (record.last.is_null()) {
-        record.state = State::absent;
+      } else if (entry.last.is_null()) {
+        entry.state = State::absent;
         run_.plan->gone(i);
-      } else if (record.implied) {
+      } else if (entry.implied) {
         continue;
-      } else if (auto refusal = refusal_of(key, record.last, run_.options.bundle, run_.options.force, run_.owners)) {
+      } else if (auto refusal = refusal_of(key, entry.last, run_.options.bundle, run_.options.force, run_.owners)) {
         run_.refuse(i, *std::move(refusal));
-      } else if (record.kept) {
-        record.state = State::kept;
-        run_.tell(What::warning, i, "stays",
-                  fmt::format("it stays: {} ({})", record.kept->cause()->message(), record.kept->next()));
+      } else if (entry.kept) {
+        entry.state = State::kept;
+        run_.tell(EventKind::warning, i, "stays",
+                  fmt::format("it stays: {} ({})", entry.kept->cause()->message(), entry.kept->next()));
         run_.plan->gone(i);
       }
     }
-    for (const Loss& loss : losses)
-      if (!loss.guarded.empty() && !run_.records[loss.container].kept)
+    for (const Collateral& collateral : collaterals)
+      if (!collateral.guarded.empty() && !run_.states[collateral.container].kept)
         run_.refuse(
-            loss.container,
-            Error(ErrorKind::denied, fmt::format("{} is not removed", run_.key(loss.container).text()))
+            collateral.container,
+            Error(ErrorKind::denied, fmt::format("{} is not removed", run_.key(collateral.container).text()))
                 .because(fmt::format("{} would go with it, and has the annotation fairlead.dev/delete: protected",
-                                     loss.guarded)));
+                                     collateral.guarded)));
   }
 
   // Tells what else will go, and asks.
-  Task<bool> is_wanted(const std::vector<Loss>& losses) {
+  Task<bool> is_wanted(const std::vector<Collateral>& collaterals) {
     std::map<std::string, size_t> kinds;
     size_t count = 0;
     for (uint32_t i = 0; i < run_.targets.size(); ++i)
-      if (!run_.plan->is_settled(i) && !run_.records[i].implied) {
+      if (!run_.plan->is_settled(i) && !run_.states[i].implied) {
         ++kinds[run_.key(i).kind];
         ++count;
       }
@@ -306,11 +307,11 @@ class Engine {
     if (sorted.size() > kNamedKinds) list += fmt::format(" and {} other kinds", sorted.size() - kNamedKinds);
     if (count > 0) text += fmt::format(" ({})", list);
     text += ".";
-    for (const Loss& loss : losses) {
-      if (run_.plan->is_settled(loss.container) || loss.count == 0) continue;
-      text += "\n" + loss.text(run_);
-      run_.tell(What::note, loss.container, "takes",
-                loss.text(run_).substr(run_.key(loss.container).text().size() + 2));
+    for (const Collateral& collateral : collaterals) {
+      if (run_.plan->is_settled(collateral.container) || collateral.count == 0) continue;
+      text += "\n" + collateral.text(run_);
+      run_.tell(EventKind::note, collateral.container, "takes",
+                collateral.text(run_).substr(run_.key(collateral.container).text().size() + 2));
     }
     if (count == 0 || run_.options.dry_run != DryRun::none || !run_.options.ask) co_return true;
     co_return co_await run_.options.ask(std::move(text));
@@ -325,27 +326,27 @@ class Engine {
 
   void fail_the_rest() {
     for (uint32_t i = 0; i < run_.targets.size(); ++i)
-      if (run_.plan->state(i) == Plan::State::started) vigil_.give_up(i, run_.options.timeout);
+      if (run_.plan->state(i) == Plan::State::started) stuck_monitor_.give_up(i, run_.options.timeout);
   }
 
   Ending ending_of() {
     Ending ending;
     bool all_late = true;
     for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-      Record& record = run_.records[i];
-      run_.settle(i, record.state);
-      if (run_.plan && run_.plan->state(i) == Plan::State::held) record.state = State::held;
-      if (record.told && record.state == State::not_begun) record.state = State::leaving;
-      if (record.error) {
-        all_late = all_late && record.error->kind() == ErrorKind::timeout;
-        Cause cause{.error = *record.error, .holds = {}};
+      TargetState& entry = run_.states[i];
+      run_.settle(i, entry.state);
+      if (run_.plan && run_.plan->state(i) == Plan::State::held) entry.state = State::held;
+      if (entry.told && entry.state == State::not_begun) entry.state = State::leaving;
+      if (entry.error) {
+        all_late = all_late && entry.error->kind() == ErrorKind::timeout;
+        Cause cause{.error = *entry.error, .holds = {}};
         for (uint32_t held : run_.plan->held_by(i)) cause.holds.push_back(run_.key(held));
         ending.causes.push_back(std::move(cause));
       }
       ending.objects.push_back({.key = run_.key(i),
                                 .source = run_.targets[i].source,
-                                .state = record.state,
-                                .error = record.error ? record.error : record.kept});
+                                .state = entry.state,
+                                .error = entry.error ? entry.error : entry.kept});
     }
     if (!ending.causes.empty()) ending.how = all_late ? Ending::How::timed_out : Ending::How::failed;
     if (run_.stopping) ending.how = Ending::How::interrupted;
@@ -357,9 +358,9 @@ class Engine {
   Scope watching_;
   Scope work_;
   Tracker tracker_;
-  Vigil vigil_;
+  StuckMonitor stuck_monitor_;
   Sender sender_;
-  Abandoned abandoned_;
+  Orphans orphans_;
   std::optional<CancelAt> landed_;
 };
 

@@ -8,7 +8,7 @@
 namespace fairlead::removal {
 namespace {
 
-using journal::What;
+using journal::EventKind;
 
 constexpr Duration kUntilWebhookIsGone = std::chrono::seconds(10);
 constexpr Duration kBetweenClaims = std::chrono::milliseconds(200);
@@ -34,8 +34,8 @@ class Members {
       if (inventory_.claimed()) (void)co_await inventory_.release();
       co_return ended_with(members.error().error());
     }
-    for (std::string& text : inventory::texts_of(members->strangers))
-      journal_.add({.what = What::warning, .state = "not ours", .text = std::move(text)});
+    for (std::string& text : inventory::texts_of(members->foreign_objects))
+      journal_.add({.kind = EventKind::warning, .state = "not ours", .text = std::move(text)});
     options.bundle = inventory_.identity();
     Ending ending = co_await under_claim(targets_of(*members), std::move(options), stop);
     add_unlisted(*members, ending);
@@ -57,7 +57,7 @@ class Members {
   Task<kube::Outcome<void>> claim() {
     kube::Outcome<void> claimed = co_await inventory_.claim({});
     if (claimed || !inventory::webhook_in_the_way(claimed.error()) || !inventory_.is_free()) co_return claimed;
-    journal_.add({.what = What::warning,
+    journal_.add({.kind = EventKind::warning,
                   .text = "the bundle is not claimed, and nobody else is kept out of it: " +
                           claimed.error().fault()->explanation});
     co_return kube::Outcome<void>();
@@ -128,7 +128,7 @@ class Members {
         remaining.push_back(object.key);
     auto settled = co_await inventory_.settle(remaining);
     if (!settled && !settled.error().is(kube::FaultKind::not_found))
-      journal_.add({.what = What::warning,
+      journal_.add({.kind = EventKind::warning,
                     .text = "the bundle's inventory could not be settled: " + settled.error().error().message()});
   }
 

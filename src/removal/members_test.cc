@@ -70,7 +70,7 @@ class MembersTest : public RemovalTest {
   std::vector<std::string> told_to_stay() const {
     std::vector<std::string> told;
     for (const journal::Event& event : events_)
-      if (event.what == journal::What::warning && event.state == "stays")
+      if (event.kind == journal::EventKind::warning && event.state == "stays")
         told.push_back(event.key.text() + ": " + event.text);
     return told;
   }

@@ -57,16 +57,16 @@ bool is_custom(const object::Key& key) {
 
 class Ordering {
  public:
-  explicit Ordering(const std::vector<Thing>& things) : things_(things), turns_(things.size(), Turn::rest) {
-    order_.things = uint32_t(things.size());
+  explicit Ordering(const std::vector<LiveTarget>& targets) : targets_(targets), turns_(targets.size(), Turn::rest) {
+    order_.targets = uint32_t(targets.size());
   }
 
   Order run() {
-    for (uint32_t i = 0; i < things_.size(); ++i)
-      if (is_webhook_configuration(things_[i].key))
-        for (admission::Webhook& webhook : admission::read_webhooks(*things_[i].live))
+    for (uint32_t i = 0; i < targets_.size(); ++i)
+      if (is_webhook_configuration(targets_[i].key))
+        for (admission::Webhook& webhook : admission::read_webhooks(*targets_[i].live))
           webhooks_.push_back({i, std::move(webhook)});
-    for (uint32_t i = 0; i < things_.size(); ++i) turns_[i] = turn_of(things_[i]);
+    for (uint32_t i = 0; i < targets_.size(); ++i) turns_[i] = turn_of(targets_[i]);
     add_definitions();
     add_api_services();
     add_webhooks();
@@ -83,16 +83,16 @@ class Ordering {
     admission::Webhook webhook;
   };
 
-  Turn turn_of(const Thing& thing) const {
-    const object::Key& key = thing.key;
+  Turn turn_of(const LiveTarget& target) const {
+    const object::Key& key = target.key;
     if (is_namespace(key)) return Turn::name_space;
     if (is_definition(key) || is_api_service(key)) return Turn::definition;
     if (is_webhook_configuration(key)) return Turn::webhook;
-    if (is_custom(key) || has_foreign_finalizer(*thing.live)) return Turn::held;
+    if (is_custom(key) || has_foreign_finalizer(*target.live)) return Turn::held;
     for (const Hook& hook : webhooks_) {
       // What may be behind the webhook itself stays until nobody is asked any more.
       if (hook.webhook.service && hook.webhook.service->ns == key.ns) continue;
-      if (is_asked(hook.webhook, thing, admission::Operation::remove)) return Turn::held;
+      if (is_asked(hook.webhook, target, admission::Operation::remove)) return Turn::held;
     }
     return Turn::rest;
   }
@@ -110,7 +110,7 @@ class Ordering {
   }
   uint32_t all_of(Turn turn, std::string text) {
     std::vector<uint32_t> members;
-    for (uint32_t i = 0; i < things_.size(); ++i)
+    for (uint32_t i = 0; i < targets_.size(); ++i)
       if (turns_[i] == turn) members.push_back(i);
     return add_group(std::move(text), members);
   }
@@ -119,24 +119,24 @@ class Ordering {
 
   void add_definitions() {
     std::unordered_map<std::string, uint32_t> definitions;
-    for (uint32_t i = 0; i < things_.size(); ++i)
-      if (is_definition(things_[i].key)) {
-        const Json& spec = (*things_[i].live)["spec"];
+    for (uint32_t i = 0; i < targets_.size(); ++i)
+      if (is_definition(targets_[i].key)) {
+        const Json& spec = (*targets_[i].live)["spec"];
         definitions[fmt::format("{}/{}", spec["group"].string_or(""), spec["names"]["kind"].string_or(""))] = i;
       }
     if (definitions.empty()) return;
-    for (uint32_t i = 0; i < things_.size(); ++i) {
-      auto found = definitions.find(things_[i].key.group + "/" + things_[i].key.kind);
+    for (uint32_t i = 0; i < targets_.size(); ++i) {
+      auto found = definitions.find(targets_[i].key.group + "/" + targets_[i].key.kind);
       if (found != definitions.end()) after(found->second, i, Strength::must, "it is an instance of it");
     }
   }
 
   void add_api_services() {
-    for (uint32_t service = 0; service < things_.size(); ++service) {
-      if (!is_api_service(things_[service].key)) continue;
-      std::string_view group = (*things_[service].live)["spec"]["group"].string_or("");
-      for (uint32_t i = 0; i < things_.size(); ++i)
-        if (things_[i].key.group == group && turns_[i] == Turn::held)
+    for (uint32_t service = 0; service < targets_.size(); ++service) {
+      if (!is_api_service(targets_[service].key)) continue;
+      std::string_view group = (*targets_[service].live)["spec"]["group"].string_or("");
+      for (uint32_t i = 0; i < targets_.size(); ++i)
+        if (targets_[i].key.group == group && turns_[i] == Turn::held)
           after(service, i, Strength::must, "its API serves it");
     }
   }
@@ -144,18 +144,18 @@ class Ordering {
   // While a configuration is there, its webhook is asked about every update that removes a finalizer.
   void add_webhooks() {
     for (const Hook& hook : webhooks_) {
-      for (uint32_t i = 0; i < things_.size(); ++i) {
+      for (uint32_t i = 0; i < targets_.size(); ++i) {
         if (turns_[i] != Turn::held) continue;
-        if (is_asked(hook.webhook, things_[i], admission::Operation::update) ||
-            is_asked(hook.webhook, things_[i], admission::Operation::remove))
+        if (is_asked(hook.webhook, targets_[i], admission::Operation::update) ||
+            is_asked(hook.webhook, targets_[i], admission::Operation::remove))
           after(hook.configuration, i, Strength::must, fmt::format("webhook {} guards it", hook.webhook.name));
       }
     }
-    for (uint32_t i = 0; i < things_.size(); ++i) {
+    for (uint32_t i = 0; i < targets_.size(); ++i) {
       if (turns_[i] != Turn::webhook) continue;
-      for (uint32_t definition = 0; definition < things_.size(); ++definition)
-        if (is_definition(things_[definition].key))
-          after(i, definition, things_[definition].takes_others ? Strength::must : Strength::better,
+      for (uint32_t definition = 0; definition < targets_.size(); ++definition)
+        if (is_definition(targets_[definition].key))
+          after(i, definition, targets_[definition].takes_others ? Strength::must : Strength::better,
                 "its instances may be guarded by it");
     }
   }
@@ -168,17 +168,17 @@ class Ordering {
     if (has(Turn::webhook))
       gates.emplace_back(all_of(Turn::webhook, "webhook configurations"), "it may be behind a webhook");
     for (const auto& [gate, reason] : gates)
-      for (uint32_t i = 0; i < things_.size(); ++i)
+      for (uint32_t i = 0; i < targets_.size(); ++i)
         if (turns_[i] == Turn::rest) after(i, gate, Strength::must, reason);
     for (Strength strength : {Strength::must, Strength::better}) {
       std::vector<uint32_t> concerned;
-      for (uint32_t i = 0; i < things_.size(); ++i) {
-        bool must = things_[i].takes_others || is_api_service(things_[i].key);
+      for (uint32_t i = 0; i < targets_.size(); ++i) {
+        bool must = targets_[i].takes_others || is_api_service(targets_[i].key);
         if (turns_[i] == Turn::definition && must == (strength == Strength::must)) concerned.push_back(i);
       }
       if (concerned.empty()) continue;
       uint32_t gate = add_group("CRDs and APIServices", concerned);
-      for (uint32_t i = 0; i < things_.size(); ++i)
+      for (uint32_t i = 0; i < targets_.size(); ++i)
         if (turns_[i] == Turn::rest) after(i, gate, strength, "it may serve them or clean up their instances");
     }
   }
@@ -186,14 +186,14 @@ class Ordering {
   void add_namespaces() {
     if (!has(Turn::name_space)) return;
     std::unordered_map<std::string, uint32_t> namespaces;
-    for (uint32_t i = 0; i < things_.size(); ++i)
-      if (turns_[i] == Turn::name_space) namespaces[things_[i].key.name] = i;
+    for (uint32_t i = 0; i < targets_.size(); ++i)
+      if (turns_[i] == Turn::name_space) namespaces[targets_[i].key.name] = i;
     std::set<std::string> ordered = namespaces_with_an_order();
-    for (uint32_t i = 0; i < things_.size(); ++i) {
-      const std::string& ns = things_[i].key.ns;
+    for (uint32_t i = 0; i < targets_.size(); ++i) {
+      const std::string& ns = targets_[i].key.ns;
       auto found = namespaces.find(ns);
       if (ns.empty() || found == namespaces.end()) continue;
-      if (!things_[found->second].at_once || ordered.contains(ns))
+      if (!targets_[found->second].at_once || ordered.contains(ns))
         after(found->second, i, Strength::must, "it is in it");
     }
     // A namespace may hold what cleans up, or what is behind a webhook or an API, whoever has put it there.
@@ -209,12 +209,12 @@ class Ordering {
   // Those in which something has to go before something else.
   std::set<std::string> namespaces_with_an_order() const {
     std::set<std::string> names;
-    for (uint32_t i = 0; i < things_.size(); ++i)
-      if (turns_[i] != Turn::rest) names.insert(things_[i].key.ns);
+    for (uint32_t i = 0; i < targets_.size(); ++i)
+      if (turns_[i] != Turn::rest) names.insert(targets_[i].key.ns);
     for (const Edge& edge : order_.edges) {
       if (edge.strength != Strength::wished) continue;
       for (uint32_t node : {edge.later, edge.sooner})
-        if (node < things_.size()) names.insert(things_[node].key.ns);
+        if (node < targets_.size()) names.insert(targets_[node].key.ns);
     }
     return names;
   }
@@ -223,16 +223,16 @@ class Ordering {
   void add_wishes() {
     manifest::Bundle bundle;
     std::vector<uint32_t> of;
-    auto is_annotated = [](const Thing& thing) { return (*thing.live)["metadata"]["annotations"].is_object(); };
-    if (std::ranges::none_of(things_, is_annotated)) return;
-    for (uint32_t i = 0; i < things_.size(); ++i) {
+    auto is_annotated = [](const LiveTarget& target) { return (*target.live)["metadata"]["annotations"].is_object(); };
+    if (std::ranges::none_of(targets_, is_annotated)) return;
+    for (uint32_t i = 0; i < targets_.size(); ++i) {
       // What it is made of is of no interest here, only what is written on it.
-      const Json& metadata = (*things_[i].live)["metadata"];
+      const Json& metadata = (*targets_[i].live)["metadata"];
       Json value(Json::Object{
-          {"apiVersion", things_[i].resource.api_version()},
-          {"kind", things_[i].key.kind},
-          {"metadata", Json::Object{{"name", things_[i].key.name}, {"annotations", metadata["annotations"]}}}});
-      if (!things_[i].key.ns.empty()) value.make("metadata").make("namespace") = things_[i].key.ns;
+          {"apiVersion", targets_[i].resource.api_version()},
+          {"kind", targets_[i].key.kind},
+          {"metadata", Json::Object{{"name", targets_[i].key.name}, {"annotations", metadata["annotations"]}}}});
+      if (!targets_[i].key.ns.empty()) value.make("metadata").make("namespace") = targets_[i].key.ns;
       Result<object::Object> object = object::Object::from(std::move(value));
       if (!object) continue;
       bundle.objects.push_back(*std::move(object));
@@ -263,7 +263,7 @@ class Ordering {
     }
   }
 
-  const std::vector<Thing>& things_;
+  const std::vector<LiveTarget>& targets_;
   std::vector<Turn> turns_;
   std::vector<Hook> webhooks_;
   Order order_;
@@ -336,6 +336,6 @@ void break_loops(Order& order) {
   }
 }
 
-Order order_of(const std::vector<Thing>& things) { return Ordering(things).run(); }
+Order order_of(const std::vector<LiveTarget>& targets) { return Ordering(targets).run(); }
 
 }  // namespace fairlead::removal

@@ -18,7 +18,7 @@ namespace fairlead::removal {
 
 // A target as it is in the cluster. Of most kinds only the metadata is needed; of CRDs, APIServices and webhook
 // configurations all of it.
-struct Thing {
+struct LiveTarget {
   object::Key key;
   object::Resource resource;
   const Json* live = nullptr;
@@ -43,17 +43,17 @@ struct Edge {
 
 struct Order {
   // Numbers below `things` are the things, in order; those behind them are groups: gone when all that they wait for is.
-  uint32_t things = 0;
+  uint32_t targets = 0;
   std::vector<std::string> groups;
   std::vector<Edge> edges;
   // What could not be kept.
   std::vector<std::string> notes;
 
-  uint32_t nodes() const { return things + uint32_t(groups.size()); }
+  uint32_t nodes() const { return targets + uint32_t(groups.size()); }
 };
 
 // Has no loops.
-Order order_of(const std::vector<Thing>& things);
+Order order_of(const std::vector<LiveTarget>& targets);
 
 // Takes away edges until there are no loops: first those that are only better, then wishes. Each wish that is taken
 // away is a note.

@@ -28,25 +28,25 @@ class Plan {
   // The things that nothing stands before by now, each once.
   std::vector<uint32_t> take_startable();
 
-  void gone(uint32_t thing);
+  void gone(uint32_t target);
   // Everything that goes after it, however far, and was not started yet is held by it.
-  void failed(uint32_t thing);
+  void failed(uint32_t target);
 
   State state(uint32_t node) const { return states_[node]; }
   bool is_settled(uint32_t node) const { return states_[node] >= State::gone; }
   // Things that are neither gone, failed nor held.
   size_t unsettled() const { return unsettled_; }
   // Something goes after it.
-  bool is_awaited(uint32_t thing) const { return !later_than(thing).empty(); }
+  bool is_awaited(uint32_t target) const { return !later_than(target).empty(); }
 
   // What a waiting thing waits for itself, a few of them; things in place of groups.
   struct Wait {
-    uint32_t thing = 0;
+    uint32_t target = 0;
     std::string_view reason;
   };
-  std::vector<Wait> waits_for(uint32_t thing, size_t at_most) const;
+  std::vector<Wait> waits_for(uint32_t target, size_t at_most) const;
   // Everything that a thing which failed holds, in order.
-  std::vector<uint32_t> held_by(uint32_t thing) const;
+  std::vector<uint32_t> held_by(uint32_t target) const;
 
   const Order& order() const { return order_; }
 

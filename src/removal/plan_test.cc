@@ -20,31 +20,31 @@ class Things {
     for (const object::Object& object : bundle_.objects) {
       std::string plural = object.kind();
       std::ranges::transform(plural, plural.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
-      things.push_back({.key = object.key(),
-                        .resource = {.group = object.group(),
-                                     .version = object.version(),
-                                     .kind = object.kind(),
-                                     .plural = plural + "s",
-                                     .namespaced = !object.ns().empty()},
-                        .live = &object.value()});
+      targets.push_back({.key = object.key(),
+                         .resource = {.group = object.group(),
+                                      .version = object.version(),
+                                      .kind = object.kind(),
+                                      .plural = plural + "s",
+                                      .namespaced = !object.ns().empty()},
+                         .live = &object.value()});
     }
   }
 
   // What goes at once in a line; the next line once all that is gone.
   std::vector<std::string> turns() const {
-    Plan plan(order_of(things));
+    Plan plan(order_of(targets));
     std::vector<std::string> lines;
     while (true) {
       std::vector<uint32_t> next = plan.take_startable();
       if (next.empty()) return lines;
       std::string line;
-      for (uint32_t thing : next) line += (line.empty() ? "" : " ") + things[thing].key.name;
+      for (uint32_t target : next) line += (line.empty() ? "" : " ") + targets[target].key.name;
       lines.push_back(line);
-      for (uint32_t thing : next) plan.gone(thing);
+      for (uint32_t target : next) plan.gone(target);
     }
   }
 
-  std::vector<Thing> things;
+  std::vector<LiveTarget> targets;
 
  private:
   manifest::Bundle bundle_;
@@ -57,22 +57,22 @@ constexpr std::string_view kHook =
     "  rules: [{{apiGroups: ['{}'], apiVersions: ['*'], operations: [{}], resources: ['*']}}]\n";
 
 TEST(Order, WhatHasNothingToDoWithEachOtherGoesAtOnce) {
-  Things things(config_map("a") + config_map("b") + deployment("c"));
-  EXPECT_THAT(things.turns(), ElementsAre("a b c"));
+  Things targets(config_map("a") + config_map("b") + deployment("c"));
+  EXPECT_THAT(targets.turns(), ElementsAre("a b c"));
 }
 
 TEST(Order, AnOperatorsBundle) {
-  Things things("apiVersion: v1\nkind: Namespace\nmetadata: {name: system}\n---\n" + std::string(kWidgets) +
-                deployment("operator", "system") + config_map("settings", "", "system") + widget("w", "", "team") +
-                fmt::format(kHook, "example.com", "UPDATE"));
-  EXPECT_THAT(things.turns(), ElementsAre("w", "widgets.example.com", "guard", "operator settings", "system"));
+  Things targets("apiVersion: v1\nkind: Namespace\nmetadata: {name: system}\n---\n" + std::string(kWidgets) +
+                 deployment("operator", "system") + config_map("settings", "", "system") + widget("w", "", "team") +
+                 fmt::format(kHook, "example.com", "UPDATE"));
+  EXPECT_THAT(targets.turns(), ElementsAre("w", "widgets.example.com", "guard", "operator settings", "system"));
 }
 
 TEST(Order, ANamespaceGoesBesideWhatIsInItWhereNothingThereNeedsAnOrder) {
   auto turns = [](const std::string& more) {
-    Things things("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" + config_map("a", "", "team") + more);
-    things.things[0].at_once = true;
-    return things.turns();
+    Things targets("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" + config_map("a", "", "team") + more);
+    targets.targets[0].at_once = true;
+    return targets.turns();
   };
   EXPECT_THAT(turns(""), ElementsAre("team a"));
   EXPECT_THAT(turns(config_map("held", "finalizers: [acme.dev/x]", "team")), ElementsAre("held", "a", "team"));
@@ -83,34 +83,34 @@ TEST(Order, ANamespaceGoesBesideWhatIsInItWhereNothingThereNeedsAnOrder) {
 
 TEST(Order, InstancesThatAreNotAmongThemNeedTheOperatorUntilTheirDefinitionIsGone) {
   Things alone(std::string(kWidgets) + "---\n" + deployment("operator"));
-  alone.things[0].takes_others = true;
+  alone.targets[0].takes_others = true;
   EXPECT_THAT(alone.turns(), ElementsAre("widgets.example.com", "operator"));
 }
 
 TEST(Order, FinalizersOfOthersGoFirstAndThoseOfKubernetesDoNot) {
-  Things things(config_map("a", "finalizers: [acme.dev/x]") +
-                config_map("b", "finalizers: [kubernetes.io/pvc-protection]") + deployment("c"));
-  EXPECT_THAT(things.turns(), ElementsAre("a", "b c"));
+  Things targets(config_map("a", "finalizers: [acme.dev/x]") +
+                 config_map("b", "finalizers: [kubernetes.io/pvc-protection]") + deployment("c"));
+  EXPECT_THAT(targets.turns(), ElementsAre("a", "b c"));
 }
 
 TEST(Order, WhatAWebhookIsAskedAboutGoesWhileItAnswers) {
-  Things things(config_map("a", "", "team") + config_map("behind", "", "system") + deployment("hook", "system") +
-                fmt::format(kHook, "", "DELETE"));
-  EXPECT_THAT(things.turns(), ElementsAre("a", "guard", "behind hook"));
+  Things targets(config_map("a", "", "team") + config_map("behind", "", "system") + deployment("hook", "system") +
+                 fmt::format(kHook, "", "DELETE"));
+  EXPECT_THAT(targets.turns(), ElementsAre("a", "guard", "behind hook"));
 }
 
 TEST(Order, AnApiServiceGoesAfterWhatItServesAndBeforeItsServer) {
-  Things things(
+  Things targets(
       "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: v1.acme.dev}\nspec: {group: acme.dev, "
       "version: v1}\n" +
       deployment("server") + "---\napiVersion: acme.dev/v1\nkind: Thing\nmetadata: {name: t, namespace: default}\n");
-  EXPECT_THAT(things.turns(), ElementsAre("t", "v1.acme.dev", "server"));
+  EXPECT_THAT(targets.turns(), ElementsAre("t", "v1.acme.dev", "server"));
 }
 
 TEST(Order, WhatPeopleWroteDownHoldsTheOtherWayRound) {
-  Things things(config_map("first", "annotations: {argocd.argoproj.io/sync-wave: '-1'}") + config_map("second") +
-                config_map("third", "annotations: {argocd.argoproj.io/sync-wave: '5'}"));
-  EXPECT_THAT(things.turns(), ElementsAre("third", "second", "first"));
+  Things targets(config_map("first", "annotations: {argocd.argoproj.io/sync-wave: '-1'}") + config_map("second") +
+                 config_map("third", "annotations: {argocd.argoproj.io/sync-wave: '5'}"));
+  EXPECT_THAT(targets.turns(), ElementsAre("third", "second", "first"));
   Things needs(config_map("a") + config_map("b", "annotations: {fairlead.dev/needs: ConfigMap/a}"));
   EXPECT_THAT(needs.turns(), ElementsAre("b", "a"));
 }
@@ -125,19 +125,19 @@ TEST(Order, AWaveGivesWayToWhatFinalizersNeed) {
       "annotations: {argocd.argoproj.io/sync-wave: '-1'}}\n" +
       deployment("operator"));
   EXPECT_THAT(odd.turns(), ElementsAre("w", "operator"));
-  Order order = order_of(odd.things);
+  Order order = order_of(odd.targets);
   EXPECT_THAT(order.notes,
               ElementsAre("waves go in reverse: not kept where it contradicts what finalizers and webhooks need"));
 }
 
 TEST(Plan, WhatFailsHoldsWhatGoesAfterIt) {
-  Things things(std::string(kWidgets) + widget("w") + config_map("free", "finalizers: [acme.dev/x]") +
-                deployment("operator"));
-  Plan plan(order_of(things.things));
+  Things targets(std::string(kWidgets) + widget("w") + config_map("free", "finalizers: [acme.dev/x]") +
+                 deployment("operator"));
+  Plan plan(order_of(targets.targets));
   EXPECT_THAT(plan.take_startable(), ElementsAre(1, 2));
   auto waits = plan.waits_for(0, 5);
   ASSERT_EQ(waits.size(), 1U);
-  EXPECT_EQ(waits[0].thing, 1U);
+  EXPECT_EQ(waits[0].target, 1U);
   EXPECT_EQ(waits[0].reason, "it is an instance of it");
   plan.failed(1);
   EXPECT_EQ(plan.state(0), Plan::State::held);
@@ -149,8 +149,8 @@ TEST(Plan, WhatFailsHoldsWhatGoesAfterIt) {
 TEST(Plan, ManyThingsTakeLittleTime) {
   std::string yaml = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n";
   for (int i = 0; i < 3000; ++i) yaml += config_map(fmt::format("c{}", i), "annotations: {a: b}", "team");
-  Things things(yaml);
-  EXPECT_EQ(things.turns().size(), 2U);
+  Things targets(yaml);
+  EXPECT_EQ(targets.turns().size(), 2U);
 }
 
 }  // namespace

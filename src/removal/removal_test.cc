@@ -8,7 +8,7 @@
 namespace fairlead::removal {
 namespace {
 
-using journal::What;
+using journal::EventKind;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::ElementsAre;
@@ -35,7 +35,7 @@ TEST_F(RemovalTest, TheOperatorOutlivesWhatItCleansUp) {
   EXPECT_THAT(removed(),
               ElementsAre("Widget default/one", "Widget default/two", "CustomResourceDefinition widgets.example.com",
                           "Deployment default/widget-operator"));
-  EXPECT_EQ(count_events(What::progress, "stuck"), 0U) << events();
+  EXPECT_EQ(count_events(EventKind::progress, "stuck"), 0U) << events();
 }
 
 TEST_F(RemovalTest, SlowWithProgressIsNotStuck) {
@@ -47,7 +47,7 @@ TEST_F(RemovalTest, SlowWithProgressIsNotStuck) {
   // The instances are not part of what is removed: they are told, and go with the CRD, slowly.
   Ending ending = remove(bundle);
   EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
-  EXPECT_EQ(count_events(What::progress, "stuck"), 0U) << events();
+  EXPECT_EQ(count_events(EventKind::progress, "stuck"), 0U) << events();
   EXPECT_THAT(events(), HasSubstr("40 objects will go with it that are not among these: Widget default/w0, Widget "
                                   "default/w1, Widget default/w10 and 37 more"));
   EXPECT_GT(ending.took, minutes(5));
@@ -105,7 +105,7 @@ TEST_F(RemovalTest, WhatHasLittleTimeIsGivenUpWithItsCause) {
   EXPECT_EQ(reports(ending), report_of("one", "5s") + report_of("two", "5s"));
   ending = remove_named({"widget/one"}, {.timeout_for = {{"Widget", seconds(1)}}});
   EXPECT_EQ(reports(ending), report_of("one", "1s"));
-  EXPECT_EQ(count_events(What::progress, "stuck"), 0U) << events();
+  EXPECT_EQ(count_events(EventKind::progress, "stuck"), 0U) << events();
 }
 
 // The garbage collector comes when the definition is gone, and cannot tell any more whether the owner is.
@@ -257,7 +257,7 @@ TEST_F(RemovalTest, AnApiThatFailsForMinutesIsToldAndNothingIsTakenForGone) {
   EXPECT_EQ(ending.how, How::failed) << events();
   EXPECT_EQ(states(ending), "Widget default/one unknown\n");
   EXPECT_THAT(reports(ending), HasSubstr("after 4m it is not known whether Widget default/one is gone\n"));
-  EXPECT_GE(count_events(What::error, ""), 1U) << events();
+  EXPECT_GE(count_events(EventKind::error, ""), 1U) << events();
 }
 
 TEST_F(RemovalTest, AnApiThatComesBackIsGoneOnWith) {
@@ -417,7 +417,7 @@ TEST_F(RemovalTest, FinalizersAreForcedOnlyWhenAskedAndOnlyWhatIsStuck) {
               ElementsAre("1 object will be removed (1 ConfigMap).",
                           "ConfigMap default/a does not go by itself. Its finalizers (acme.dev/never) would be removed "
                           "by force, and what they stand for is not cleaned up."));
-  EXPECT_EQ(count_events(What::warning, "forced"), 1U);
+  EXPECT_EQ(count_events(EventKind::warning, "forced"), 1U);
   EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/b")["metadata"]["finalizers"].items().empty());
 }
 
@@ -438,7 +438,7 @@ TEST_F(RemovalTest, ANamespaceIsEmptiedByForceAndNothingComesBack) {
             "Namespace team does not go by itself. The finalizers of what is left in it would be removed by force, and "
             "what they stand for is not cleaned up: ConfigMap team/held (acme.dev/never), Widget team/held "
             "(acme.dev/never).");
-  EXPECT_EQ(count_events(What::warning, "forced"), 2U) << events();
+  EXPECT_EQ(count_events(EventKind::warning, "forced"), 2U) << events();
   put(team);
   EXPECT_TRUE(get("/api/v1/namespaces/team/configmaps/held").is_null());
   EXPECT_TRUE(get("/apis/example.com/v1/namespaces/team/widgets/held").is_null());

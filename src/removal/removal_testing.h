@@ -171,12 +171,12 @@ class RemovalTest : public testing::Test {
   std::vector<std::string> removed() const {
     std::vector<std::string> all;
     for (const journal::Event& event : events_)
-      if (event.what == journal::What::removed) all.push_back(event.key.text());
+      if (event.kind == journal::EventKind::removed) all.push_back(event.key.text());
     return all;
   }
-  size_t count_events(journal::What what, std::string_view state) const {
+  size_t count_events(journal::EventKind kind, std::string_view state) const {
     return size_t(std::ranges::count_if(
-        events_, [&](const journal::Event& event) { return event.what == what && event.state == state; }));
+        events_, [&](const journal::Event& event) { return event.kind == kind && event.state == state; }));
   }
   uint64_t requests() const {
     uint64_t all = 0;

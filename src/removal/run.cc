@@ -4,10 +4,10 @@
 
 namespace fairlead::removal {
 
-using journal::What;
+using journal::EventKind;
 using State = ObjectEnding::State;
 
-Duration Run::patience_for(const object::Key& key) const {
+Duration Run::timeout_for(const object::Key& key) const {
   auto set = options.timeout_for.find(key.kind + "." + key.group);
   if (set == options.timeout_for.end()) set = options.timeout_for.find(key.kind);
   return set != options.timeout_for.end() ? set->second : readiness::default_timeouts(key.group, key.kind).deletion;
@@ -21,16 +21,16 @@ std::optional<uint32_t> Run::find(const object::Key& key) const {
 void Run::imply(Target target) {
   if (!index.emplace(target.key, uint32_t(targets.size())).second) return;
   targets.push_back(std::move(target));
-  records.emplace_back();
-  records.back().implied = true;
+  states.emplace_back();
+  states.back().implied = true;
 }
 
 std::optional<uint32_t> Run::find_namespace_of(uint32_t i) const {
   return key(i).ns.empty() ? std::nullopt : find({.kind = "Namespace", .name = key(i).ns});
 }
 
-void Run::tell(What what, uint32_t i, std::string state, std::string text, std::optional<Error> error) {
-  journal.add({.what = what,
+void Run::tell(EventKind kind, uint32_t i, std::string state, std::string text, std::optional<Error> error) {
+  journal.add({.kind = kind,
                .key = key(i),
                .source = targets[i].source,
                .state = std::move(state),
@@ -38,58 +38,58 @@ void Run::tell(What what, uint32_t i, std::string state, std::string text, std::
                .error = std::move(error)});
 }
 
-void Run::note(What what, std::string text, std::optional<Error> error) {
-  journal.add({.what = what, .text = std::move(text), .error = std::move(error)});
+void Run::note(EventKind kind, std::string text, std::optional<Error> error) {
+  journal.add({.kind = kind, .text = std::move(text), .error = std::move(error)});
 }
 
 void Run::settle(uint32_t i, State state) {
-  Record& record = records[i];
-  record.state = state;
-  if (record.timer) loop.cancel_timer(*record.timer);
-  record.timer.reset();
+  TargetState& entry = states[i];
+  entry.state = state;
+  if (entry.timer) loop.cancel_timer(*entry.timer);
+  entry.timer.reset();
 }
 
 void Run::see(uint32_t i, const Json& object) {
-  Record& record = records[i];
+  TargetState& entry = states[i];
   if (!plan || plan->is_settled(i)) return;
-  if (std::string_view uid = object["metadata"]["uid"].string_or(""); uid != record.uid) {
+  if (std::string_view uid = object["metadata"]["uid"].string_or(""); uid != entry.uid) {
     gone(i, "another one has its name by now, and stays");
     return;
   }
-  record.last = object;
+  entry.last = object;
   Progress now = progress_of(object);
-  if (now.is_beyond(record.progress)) {
-    if (now.finalizers < record.progress.finalizers)
-      tell(What::progress, i, "leaving", fmt::format("{} finalizers left", now.finalizers));
+  if (now.is_beyond(entry.progress)) {
+    if (now.finalizers < entry.progress.finalizers)
+      tell(EventKind::progress, i, "leaving", fmt::format("{} finalizers left", now.finalizers));
     moved(i);
   }
   std::optional<uint64_t> remaining = now.remaining;
   // What comes back is no progress, and does not make it possible to make the same progress again.
-  now.remaining = record.progress.remaining;
-  record.progress = std::move(now);
+  now.remaining = entry.progress.remaining;
+  entry.progress = std::move(now);
   if (remaining) left(i, *remaining);
 }
 
 void Run::moved(uint32_t i) {
-  records[i].moved_at = loop.now();
-  records[i].stuck.reset();
-  records[i].tell_at = {};
+  states[i].moved_at = loop.now();
+  states[i].stuck.reset();
+  states[i].tell_at = {};
 }
 
 void Run::left(uint32_t i, uint64_t remaining) {
-  Record& record = records[i];
-  if (!record.first_remaining) {
-    record.first_remaining = remaining;
-    record.first_remaining_at = loop.now();
+  TargetState& entry = states[i];
+  if (!entry.first_remaining) {
+    entry.first_remaining = remaining;
+    entry.first_remaining_at = loop.now();
   }
-  uint64_t least = record.progress.remaining.value_or(remaining);
-  record.progress.remaining = std::min(least, remaining);
+  uint64_t least = entry.progress.remaining.value_or(remaining);
+  entry.progress.remaining = std::min(least, remaining);
 }
 
 void Run::gone(uint32_t i, std::string how) {
   if (!plan || plan->is_settled(i)) return;
   settle(i, State::gone);
-  tell(What::removed, i, "gone", std::move(how));
+  tell(EventKind::removed, i, "gone", std::move(how));
   if (auto around = find_namespace_of(i)) moved(*around);
   plan->gone(i);
   changed.notify_all();
@@ -98,8 +98,8 @@ void Run::gone(uint32_t i, std::string how) {
 void Run::failed(uint32_t i, State state, Error error) {
   if (!plan || plan->is_settled(i)) return;
   settle(i, state);
-  tell(What::failed, i, std::string(name_of(state)), "", error);
-  records[i].error = std::move(error);
+  tell(EventKind::failed, i, std::string(name_of(state)), "", error);
+  states[i].error = std::move(error);
   plan->failed(i);
   changed.notify_all();
 }
@@ -109,13 +109,13 @@ void Run::refuse(uint32_t i, Error error) {
   failed(i, State::refused, std::move(error));
 }
 
-std::string rate_text(const Record& record, TimePoint now) {
-  if (!record.first_remaining || !record.progress.remaining) return {};
-  uint64_t left = *record.progress.remaining;
-  if (left >= *record.first_remaining) return fmt::format("{} left", left);
-  double seconds = std::chrono::duration<double>(now - record.first_remaining_at).count();
-  double rate = seconds > 0 ? double(*record.first_remaining - left) / seconds : 0;
-  return fmt::format("{} of {} left, {:.1f} a second", left, *record.first_remaining, rate);
+std::string rate_text(const TargetState& entry, TimePoint now) {
+  if (!entry.first_remaining || !entry.progress.remaining) return {};
+  uint64_t left = *entry.progress.remaining;
+  if (left >= *entry.first_remaining) return fmt::format("{} left", left);
+  double seconds = std::chrono::duration<double>(now - entry.first_remaining_at).count();
+  double rate = seconds > 0 ? double(*entry.first_remaining - left) / seconds : 0;
+  return fmt::format("{} of {} left, {:.1f} a second", left, *entry.first_remaining, rate);
 }
 
 }  // namespace fairlead::removal

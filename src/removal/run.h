@@ -15,7 +15,7 @@
 namespace fairlead::removal {
 
 // One target.
-struct Record {
+struct TargetState {
   // Not asked for: it goes with its namespace, and has to go before what cleans it up.
   bool implied = false;
   // Nothing where the cluster does not serve its kind.
@@ -62,7 +62,7 @@ struct Run {
         targets(std::move(targets_)),
         loop(client_.loop()),
         changed(loop),
-        records(targets.size()) {
+        states(targets.size()) {
     for (uint32_t i = 0; i < targets.size(); ++i) index.emplace(targets[i].key, i);
   }
 
@@ -80,21 +80,21 @@ struct Run {
   CancelSource requests;
   bool stopping = false;
   bool out_of_time = false;
-  std::vector<Record> records;
+  std::vector<TargetState> states;
   std::unordered_map<object::Key, uint32_t> index;
   std::optional<Plan> plan;
   // Of targets that belong to bundles.
   Owners owners;
 
   const object::Key& key(uint32_t i) const { return targets[i].key; }
-  Duration patience_for(const object::Key& key) const;
+  Duration timeout_for(const object::Key& key) const;
   std::optional<uint32_t> find(const object::Key& key) const;
   std::optional<uint32_t> find_namespace_of(uint32_t i) const;
   // One more that has to go.
   void imply(Target target);
 
-  void tell(journal::What what, uint32_t i, std::string state, std::string text, std::optional<Error> error = {});
-  void note(journal::What what, std::string text, std::optional<Error> error = {});
+  void tell(journal::EventKind kind, uint32_t i, std::string state, std::string text, std::optional<Error> error = {});
+  void note(journal::EventKind kind, std::string text, std::optional<Error> error = {});
 
   // Of a target under way: seen by a watch, or in the answer to a request.
   void see(uint32_t i, const Json& object);
@@ -110,6 +110,6 @@ struct Run {
 };
 
 // "12 of 40 left, 1.5 a second": of what tells how much is left; empty for others.
-std::string rate_text(const Record& record, TimePoint now);
+std::string rate_text(const TargetState& entry, TimePoint now);
 
 }  // namespace fairlead::removal

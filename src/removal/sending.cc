@@ -5,7 +5,7 @@
 namespace fairlead::removal {
 namespace {
 
-using journal::What;
+using journal::EventKind;
 using kube::FaultKind;
 using State = ObjectEnding::State;
 
@@ -41,15 +41,14 @@ void Sender::send(std::vector<uint32_t> targets) {
 }
 
 void Sender::begin(uint32_t target) {
-  Record& record = run_.records[target];
+  TargetState& entry = run_.states[target];
   if (run_.options.dry_run == DryRun::client) return would_go(target);
   if (run_.options.dry_run == DryRun::none) {
-    record.moved_at = run_.loop.now();
-    vigil_.set_time(target);
+    entry.moved_at = run_.loop.now();
+    stuck_monitor_.set_time(target);
   }
   // A second DELETE says nothing new to what is on its way, unless it is to go in another way.
-  if (record.progress.terminating && run_.options.cascade == Cascade::background &&
-      run_.options.dry_run == DryRun::none)
+  if (entry.progress.terminating && run_.options.cascade == Cascade::background && run_.options.dry_run == DryRun::none)
     return told(target, "on its way out already");
   enqueue(target);
 }
@@ -73,8 +72,8 @@ void Sender::fill() {
 Task<void> Sender::remove(uint32_t target) {
   kube::Outcome<kube::Reply> outcome =
       co_await run_.client
-          .remove(*run_.records[target].resource, run_.key(target).ns, run_.key(target).name,
-                  {.uid = run_.records[target].uid,
+          .remove(*run_.states[target].resource, run_.key(target).ns, run_.key(target).name,
+                  {.uid = run_.states[target].uid,
                    .propagation = std::string(propagation_of(run_.options.cascade)),
                    .dry_run = run_.options.dry_run == DryRun::server})
           .governed_by(&run_.requests);
@@ -90,11 +89,11 @@ Task<void> Sender::remove(uint32_t target) {
 }
 
 bool Sender::is_to_repeat(uint32_t target, const kube::Outcome<kube::Reply>& outcome) {
-  Record& record = run_.records[target];
+  TargetState& entry = run_.states[target];
   if (outcome) {
-    record.fault.reset();
+    entry.fault.reset();
     if (run_.options.dry_run == DryRun::server) would_go(target);
-    else if (says_gone(outcome->value, record.uid)) run_.gone(target);
+    else if (says_gone(outcome->value, entry.uid)) run_.gone(target);
     else {
       if (outcome->value["metadata"]["uid"].is_string()) run_.see(target, outcome->value);
       if (!run_.plan->is_settled(target)) told(target, "");
@@ -114,7 +113,7 @@ bool Sender::is_to_repeat(uint32_t target, const kube::Outcome<kube::Reply>& out
   if (fault && fault->kind != FaultKind::conflict && fault->disposition == kube::Disposition::permanent) {
     auto around = run_.find_namespace_of(target);
     bool goes_anyway = around && run_.plan->state(*around) == Plan::State::started;
-    if (goes_anyway && run_.records[*around].told) {
+    if (goes_anyway && run_.states[*around].told) {
       told(target, "goes with its namespace");
       return false;
     }
@@ -125,24 +124,25 @@ bool Sender::is_to_repeat(uint32_t target, const kube::Outcome<kube::Reply>& out
       return false;
     }
   }
-  bool is_news = !record.fault || record.fault->message() != error.message();
-  record.fault = error;
-  if (is_news) run_.tell(What::error, target, "not removed", "its removal was not accepted, and is tried again", error);
+  bool is_news = !entry.fault || entry.fault->message() != error.message();
+  entry.fault = error;
+  if (is_news)
+    run_.tell(EventKind::error, target, "not removed", "its removal was not accepted, and is tried again", error);
   return true;
 }
 
 void Sender::would_go(uint32_t target) {
   run_.settle(target, State::would_go);
-  run_.tell(What::note, target, "would go", "would be removed");
+  run_.tell(EventKind::note, target, "would go", "would be removed");
   run_.plan->gone(target);
   run_.changed.notify_all();
 }
 
 void Sender::told(uint32_t target, std::string text) {
-  Record& record = run_.records[target];
-  record.told = true;
-  record.moved_at = run_.loop.now();
-  run_.tell(What::progress, target, "leaving", std::move(text));
+  TargetState& entry = run_.states[target];
+  entry.told = true;
+  entry.moved_at = run_.loop.now();
+  run_.tell(EventKind::progress, target, "leaving", std::move(text));
   if (run_.options.wait || run_.plan->is_awaited(target)) return;
   run_.settle(target, State::leaving);
   run_.plan->gone(target);

@@ -10,14 +10,15 @@
 
 #include "base/scope.h"
 #include "removal/run.h"
-#include "removal/vigil.h"
+#include "removal/stuck_monitor.h"
 
 namespace fairlead::removal {
 
 class Sender {
  public:
   // `scope` holds the requests, and is joined by its owner.
-  Sender(Run& run, Vigil& vigil, Scope& scope) : run_(run), vigil_(vigil), scope_(scope) {}
+  Sender(Run& run, StuckMonitor& stuck_monitor, Scope& scope)
+      : run_(run), stuck_monitor_(stuck_monitor), scope_(scope) {}
 
   // Nothing stands before them any more. What is in one namespace goes together, so that the namespace can go while
   // the contents of others still do.
@@ -35,7 +36,7 @@ class Sender {
   void told(uint32_t target, std::string text);
 
   Run& run_;
-  Vigil& vigil_;
+  StuckMonitor& stuck_monitor_;
   Scope& scope_;
   std::deque<uint32_t> queue_;
   size_t under_way_ = 0;

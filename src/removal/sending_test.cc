@@ -117,7 +117,7 @@ TEST_F(SenderTest, WhatIsNotTakenIsSentAgainAndHoldsUpNothingElse) {
   EXPECT_EQ(ending.how, How::done) << reports(ending);
   EXPECT_THAT(removed(), ElementsAre("ConfigMap default/b", "ConfigMap default/a"));
   // That is told once.
-  EXPECT_EQ(count_events(journal::What::error, "not removed"), 1U);
+  EXPECT_EQ(count_events(journal::EventKind::error, "not removed"), 1U);
 }
 
 TEST_F(SenderTest, WhatIsOnItsWayAlreadyIsNotToldAgain) {

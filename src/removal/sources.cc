@@ -9,7 +9,7 @@
 namespace fairlead::removal {
 namespace {
 
-using journal::What;
+using journal::EventKind;
 
 // For what is in flight when a run is stopped or its time is over, and for cleaning up.
 constexpr Duration kClosingTime = std::chrono::seconds(10);
@@ -42,7 +42,7 @@ class Frame {
 
   // Nothing if the cluster answers.
   Task<std::optional<Ending>> reach() {
-    journal_.add({.what = What::started});
+    journal_.add({.kind = EventKind::started});
     kube::Outcome<const kube::Discovered*> known = std::unexpected(kube::Failure(cancelled_error()));
     if (std::optional<Ending> late = co_await in_time(discovery_.all(), known)) co_return late;
     if (known) co_return std::nullopt;
@@ -50,7 +50,7 @@ class Frame {
     if (known.error().fault() || why.kind() != ErrorKind::unavailable) co_return failed_with({why});
     if (options_.cluster_gone) {
       journal_.add(
-          {.what = What::warning,
+          {.kind = EventKind::warning,
            .text = "the cluster cannot be reached, and counts as gone with everything in it: " + why.message()});
       co_return Ending();
     }
@@ -80,7 +80,7 @@ class Frame {
     for (Cause& cause : ending.causes) cause.error = secrets.without(cause.error);
     for (ObjectEnding& object : ending.objects)
       if (object.error) object.error = secrets.without(*object.error);
-    journal_.add({.what = What::ended, .state = std::string(name_of(ending.how))});
+    journal_.add({.kind = EventKind::ended, .state = std::string(name_of(ending.how))});
     return ending;
   }
 
@@ -188,7 +188,7 @@ Task<Ending> take_out_bundle(kube::Client& client, kube::Discovery& discovery, s
   if (!(*opened)->exists()) {
     // As with manifests, what is not there need not be removed.
     journal.add(
-        {.what = What::note,
+        {.kind = EventKind::note,
          .state = "absent",
          .text = fmt::format("there is no bundle {} in namespace {}: nothing to remove (kubectl get configmaps -A "
                              "-l applyset.kubernetes.io/id lists the bundles)",

@@ -21,7 +21,7 @@ std::string report(const Evidence& evidence) {
   return explain(evidence).chain.under(ErrorKind::timeout, evidence.key.text(), "").report();
 }
 
-Evidence thing(std::string_view group, std::string_view kind, std::string_view json) {
+Evidence target(std::string_view group, std::string_view kind, std::string_view json) {
   Evidence evidence;
   evidence.object = parse(json);
   const Json& metadata = evidence.object["metadata"];
@@ -40,8 +40,8 @@ void add_remaining(Evidence& evidence, std::string_view group, std::string_view 
 }
 
 TEST(Stuck, AFinalizerThatIsKnownAndItsControllerThatRuns) {
-  Evidence evidence = thing("argoproj.io", "Application",
-                            R"({"metadata":{"name":"shop","namespace":"argocd",
+  Evidence evidence = target("argoproj.io", "Application",
+                             R"({"metadata":{"name":"shop","namespace":"argocd",
                                "finalizers":["resources-finalizer.argocd.argoproj.io"]}})");
   evidence.workloads = {parse(R"({"kind":"StatefulSet","metadata":{"name":"argocd-application-controller",
                                  "namespace":"argocd"},"spec":{"replicas":1},"status":{"readyReplicas":1}})")};
@@ -57,8 +57,8 @@ TEST(Stuck, AFinalizerThatIsKnownAndItsControllerThatRuns) {
 }
 
 TEST(Stuck, AControllerThatCannotStart) {
-  Evidence evidence = thing("acme.dev", "Widget",
-                            R"({"metadata":{"name":"w","namespace":"team","finalizers":["acme.dev/x","acme.dev/y"],
+  Evidence evidence = target("acme.dev", "Widget",
+                             R"({"metadata":{"name":"w","namespace":"team","finalizers":["acme.dev/x","acme.dev/y"],
       "managedFields":[{"manager":"widget-controller","fieldsV1":{"f:metadata":{"f:finalizers":{"v:\"acme.dev/x\"":{}}}}}]}})");
   evidence.workloads = {
       parse(R"({"kind":"Deployment","metadata":{"name":"widget-controller","namespace":"sys","uid":"d"},
@@ -79,7 +79,7 @@ TEST(Stuck, AControllerThatCannotStart) {
 
 TEST(Stuck, AWebhookWhoseServiceIsNotThere) {
   Evidence evidence =
-      thing("acme.dev", "Widget", R"({"metadata":{"name":"w","namespace":"team","finalizers":["acme.dev/x"]}})");
+      target("acme.dev", "Widget", R"({"metadata":{"name":"w","namespace":"team","finalizers":["acme.dev/x"]}})");
   evidence.ns = parse(R"({"metadata":{"name":"team","labels":{}}})");
   evidence.webhook_configurations = {parse(R"({"apiVersion":"admissionregistration.k8s.io/v1",
     "kind":"MutatingWebhookConfiguration","metadata":{"name":"acme"},"webhooks":[{"name":"m.acme.dev",
@@ -97,7 +97,7 @@ TEST(Stuck, AWebhookWhoseServiceIsNotThere) {
 }
 
 TEST(Stuck, ANamespaceWithADeadApi) {
-  Evidence evidence = thing("", "Namespace", R"({"kind":"Namespace","metadata":{"name":"team"},
+  Evidence evidence = target("", "Namespace", R"({"kind":"Namespace","metadata":{"name":"team"},
     "spec":{"finalizers":["kubernetes"]},"status":{"conditions":[{"type":"NamespaceDeletionDiscoveryFailure",
     "status":"True","reason":"DiscoveryFailed","message":"Discovery failed for some groups, 1 failing: x"}]}})");
   evidence.api_services = {
@@ -113,7 +113,7 @@ TEST(Stuck, ANamespaceWithADeadApi) {
 }
 
 TEST(Stuck, ANamespaceWithFinalizersOfItsOwn) {
-  Evidence evidence = thing("", "Namespace", R"({"kind":"Namespace","metadata":{"name":"team"},
+  Evidence evidence = target("", "Namespace", R"({"kind":"Namespace","metadata":{"name":"team"},
     "spec":{"finalizers":["kubernetes","acme.dev/x"]}})");
   EXPECT_EQ(report(evidence),
             "error: Namespace team\n"
@@ -123,8 +123,8 @@ TEST(Stuck, ANamespaceWithFinalizersOfItsOwn) {
 
 TEST(Stuck, ADefinitionWhoseInstancesCannotBeDeleted) {
   Evidence evidence =
-      thing("apiextensions.k8s.io", "CustomResourceDefinition",
-            R"({"metadata":{"name":"widgets.acme.dev","finalizers":["customresourcecleanup.apiextensions.k8s.io"]},
+      target("apiextensions.k8s.io", "CustomResourceDefinition",
+             R"({"metadata":{"name":"widgets.acme.dev","finalizers":["customresourcecleanup.apiextensions.k8s.io"]},
     "status":{"conditions":[{"type":"Terminating","status":"True","reason":"InstanceDeletionFailed",
     "message":"could not list instances: conversion webhook failed"}]}})");
   add_remaining(evidence, "acme.dev", "Widget", R"({"metadata":{"name":"a","namespace":"team"}})");
@@ -141,8 +141,8 @@ TEST(Stuck, ADefinitionWhoseInstancesCannotBeDeleted) {
 }
 
 TEST(Stuck, AVolumeThatIsBound) {
-  EXPECT_EQ(report(thing("", "PersistentVolume",
-                         R"({"metadata":{"name":"pv","finalizers":["kubernetes.io/pv-protection"]},
+  EXPECT_EQ(report(target("", "PersistentVolume",
+                          R"({"metadata":{"name":"pv","finalizers":["kubernetes.io/pv-protection"]},
                             "spec":{"claimRef":{"namespace":"team","name":"data"}}})")),
             "error: PersistentVolume pv\n"
             "  because   PersistentVolumeClaim team/data is bound to it\n"
@@ -151,7 +151,7 @@ TEST(Stuck, AVolumeThatIsBound) {
 
 TEST(Stuck, AJobThatGoesAfterItsPods) {
   Evidence evidence =
-      thing("batch", "Job", R"({"metadata":{"name":"j","namespace":"team","finalizers":["foregroundDeletion"]}})");
+      target("batch", "Job", R"({"metadata":{"name":"j","namespace":"team","finalizers":["foregroundDeletion"]}})");
   add_remaining(evidence, "", "Pod", R"({"metadata":{"name":"j-1","namespace":"team"}})");
   EXPECT_EQ(report(evidence),
             "error: Job team/j\n"
@@ -160,14 +160,14 @@ TEST(Stuck, AJobThatGoesAfterItsPods) {
 }
 
 TEST(Stuck, APodOnANodeThatDoesNotAnswer) {
-  EXPECT_EQ(report(thing("", "Pod", R"({"metadata":{"name":"p","namespace":"team"},"spec":{"nodeName":"n1"}})")),
+  EXPECT_EQ(report(target("", "Pod", R"({"metadata":{"name":"p","namespace":"team"},"spec":{"nodeName":"n1"}})")),
             "error: Pod team/p\n"
             "  because   the kubelet of node n1 has not ended it\n"
             "  next      kubectl describe node n1\n");
 }
 
 TEST(Stuck, NothingAtAllIsSaid) {
-  EXPECT_EQ(report(thing("", "ConfigMap", R"({"metadata":{"name":"c","namespace":"team"}})")),
+  EXPECT_EQ(report(target("", "ConfigMap", R"({"metadata":{"name":"c","namespace":"team"}})")),
             "error: ConfigMap team/c\n"
             "  because   it has no finalizers, and nothing says why it is still there\n"
             "  next      kubectl -n team get ConfigMap c -o yaml\n");
@@ -177,7 +177,7 @@ TEST(Stuck, WhatIsNoObjectAtAllIsNoReasonToCrash) {
   for (std::string_view json : {"{}", "[]", "1", R"({"metadata":[],"spec":3,"status":{"conditions":"x"}})",
                                 R"({"metadata":{"finalizers":[1,{}],"managedFields":{}}})"})
     for (std::string_view kind : {"Namespace", "CustomResourceDefinition", "PersistentVolume", "Job", "Pod"})
-      EXPECT_FALSE(report(thing("", kind, json)).empty());
+      EXPECT_FALSE(report(target("", kind, json)).empty());
 }
 
 TEST(Progress, IsLessInTheWayOrSomethingElse) {

@@ -6,7 +6,7 @@
 namespace fairlead::removal {
 namespace {
 
-using journal::What;
+using journal::EventKind;
 
 // Objects in so many namespaces are watched namespace by namespace; in more of them, all at once.
 constexpr size_t kFewNamespaces = 3;
@@ -57,14 +57,14 @@ void Tracker::plan_watches() {
   for (uint32_t i = 0; i < run_.targets.size(); ++i) {
     const Source* source = source_of(i);
     bool is_watched = source && !is_too_wide(*source);
-    if (run_.records[i].resource && !is_watched) kinds[{run_.key(i).group, run_.key(i).kind}].push_back(i);
+    if (run_.states[i].resource && !is_watched) kinds[{run_.key(i).group, run_.key(i).kind}].push_back(i);
   }
   for (const auto& [kind, members] : kinds)
-    if (!covering(*run_.records[members.front()].resource, "")) plan_watches_of(members);
+    if (!covering(*run_.states[members.front()].resource, "")) plan_watches_of(members);
 }
 
 void Tracker::plan_watches_of(const std::vector<uint32_t>& targets) {
-  const object::Resource& resource = *run_.records[targets.front()].resource;
+  const object::Resource& resource = *run_.states[targets.front()].resource;
   std::set<std::string> namespaces;
   for (uint32_t target : targets) namespaces.insert(run_.key(target).ns);
   bool metadata_only = !is_read_whole(resource);
@@ -116,7 +116,7 @@ void Tracker::changed(Source& source, const Json& object, bool gone) {
                            .name = std::string(metadata["name"].string_or(""))});
   if (!target || !run_.plan) return;
   if (!gone) return run_.see(*target, object);
-  if (metadata["uid"].string_or("") == run_.records[*target].uid) run_.gone(*target);
+  if (metadata["uid"].string_or("") == run_.states[*target].uid) run_.gone(*target);
 }
 
 // An instance less is progress of its CRD, and so is one that has begun to go.
@@ -133,7 +133,7 @@ void Tracker::failed(const Source& source) {
   if (is_too_wide(source) && !source.definition && !run_.plan) return;
   bool is_served = source.watched->trouble()->kind() != ErrorKind::not_found;
   if (is_served)
-    run_.note(What::error, fmt::format("{} cannot be watched", source.resource.name_with_group()),
+    run_.note(EventKind::error, fmt::format("{} cannot be watched", source.resource.name_with_group()),
               *source.watched->trouble());
   if (is_served || !run_.plan) return;
   for (uint32_t i = 0; i < run_.targets.size(); ++i)
@@ -141,7 +141,7 @@ void Tracker::failed(const Source& source) {
 }
 
 const Tracker::Source* Tracker::source_of(uint32_t target) const {
-  const std::optional<object::Resource>& resource = run_.records[target].resource;
+  const std::optional<object::Resource>& resource = run_.states[target].resource;
   if (!resource) return nullptr;
   const object::Key& key = run_.key(target);
   const Source* too_wide = nullptr;
@@ -162,7 +162,7 @@ const Json* Tracker::find(uint32_t target) const {
 }
 
 bool Tracker::is_known(uint32_t target) const {
-  if (!run_.records[target].resource) return true;
+  if (!run_.states[target].resource) return true;
   const Source* source = source_of(target);
   return source && (source->watched->synced() || source->watched->trouble());
 }
@@ -212,14 +212,14 @@ const kube::Watched* Tracker::covering(const object::Resource& resource, const s
 void Tracker::report_interruptions() {
   for (const auto& source : sources_) {
     // Nobody serves the instances of a CRD that is gone.
-    if (source->definition && run_.records[*source->definition].told) continue;
+    if (source->definition && run_.states[*source->definition].told) continue;
     const std::optional<Error>& now = source->watched->interruption();
     std::string text = now ? now->message() : std::string();
     if (text == source->interrupted) continue;
     source->interrupted = text;
     std::string what = source->resource.name_with_group();
-    if (now) run_.note(What::error, fmt::format("{} cannot be watched at the moment", what), *now);
-    else run_.note(What::note, fmt::format("{} can be watched again", what));
+    if (now) run_.note(EventKind::error, fmt::format("{} cannot be watched at the moment", what), *now);
+    else run_.note(EventKind::note, fmt::format("{} can be watched again", what));
   }
 }
 

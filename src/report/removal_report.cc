@@ -6,7 +6,7 @@ namespace fairlead::report {
 namespace {
 
 using journal::Event;
-using journal::What;
+using journal::EventKind;
 using removal::Ending;
 using removal::ObjectEnding;
 using State = ObjectEnding::State;
@@ -14,13 +14,13 @@ using State = ObjectEnding::State;
 // The line of an event that people want to see; empty for the others.
 std::string line_of(const Event& event) {
   std::string subject = event.key.kind.empty() ? "" : event.key.text();
-  switch (event.what) {
-    case What::removed: return fmt::format("{} gone{}{}", subject, event.text.empty() ? "" : ": ", event.text);
-    case What::progress: return event.state == "stuck" ? fmt::format("{} is stuck: {}", subject, event.text) : "";
-    case What::note: return subject.empty() ? event.text : fmt::format("{}: {}", subject, event.text);
-    case What::waiting: return "still waiting: " + event.text;
-    case What::warning:
-    case What::error:
+  switch (event.kind) {
+    case EventKind::removed: return fmt::format("{} gone{}{}", subject, event.text.empty() ? "" : ": ", event.text);
+    case EventKind::progress: return event.state == "stuck" ? fmt::format("{} is stuck: {}", subject, event.text) : "";
+    case EventKind::note: return subject.empty() ? event.text : fmt::format("{}: {}", subject, event.text);
+    case EventKind::waiting: return "still waiting: " + event.text;
+    case EventKind::warning:
+    case EventKind::error:
       return fmt::format("warning: {}{}{}{}", subject, subject.empty() ? "" : ": ", event.text,
                          event.error ? ": " + event.error->message() : "");
     default: return "";
@@ -54,7 +54,7 @@ std::string_view last_word(Ending::How how) {
 
 }  // namespace
 
-void RemovalReport::read(const Event& event) const { screen_.show(event, line_of(event)); }
+void RemovalReport::read(const Event& event) const { output_.show(event, line_of(event)); }
 
 void RemovalReport::finish(const Ending& ending) const {
   bool is_dry = dry_run_ != removal::DryRun::none;
@@ -66,9 +66,9 @@ void RemovalReport::finish(const Ending& ending) const {
                   .causes = ending.causes,
                   .totals_end = is_dry ? " (dry run: nothing was removed)\n" : "\n",
                   .causes_end = std::string(last_word(ending.how))};
-  if (screen_.format() == Format::json)
+  if (output_.format() == Format::json)
     std::ranges::transform(ending.objects, std::back_inserter(closing.objects), json_of);
-  screen_.show(closing);
+  output_.show(closing);
 }
 
 }  // namespace fairlead::report

@@ -2,20 +2,20 @@
 #pragma once
 
 #include "removal/removal.h"
-#include "report/screen.h"
+#include "report/output.h"
 
 namespace fairlead::report {
 
 class RemovalReport {
  public:
-  RemovalReport(Screen screen, removal::DryRun dry_run) : screen_(screen), dry_run_(dry_run) {}
+  RemovalReport(Output output, removal::DryRun dry_run) : output_(output), dry_run_(dry_run) {}
 
   // A reader of the journal.
   void read(const journal::Event& event) const;
   void finish(const removal::Ending& ending) const;
 
  private:
-  Screen screen_;
+  Output output_;
   removal::DryRun dry_run_;
 };
 

@@ -13,7 +13,7 @@ namespace fairlead::report {
 namespace {
 
 using journal::Event;
-using journal::What;
+using journal::EventKind;
 using testing::HasSubstr;
 
 // A stream whose text is kept.
@@ -43,9 +43,9 @@ object::Key key_of(std::string kind, std::string name) {
   return key;
 }
 
-Event event_of(What what, std::string state, std::string text) {
+Event event_of(EventKind what, std::string state, std::string text) {
   Event event;
-  event.what = what;
+  event.kind = what;
   event.key = key_of("Berth", "a");
   event.state = std::move(state);
   event.text = std::move(text);
@@ -67,16 +67,16 @@ rollout::Ending refused_ending(const std::string& message) {
 
 class ReportTest : public testing::Test {
  protected:
-  Screen screen(Format format) const { return Screen(format, out.file(), err.file()); }
+  Output output(Format format) const { return Output(format, out.file(), err.file()); }
 
   Stream out;
   Stream err;
 };
 
 TEST_F(ReportTest, WhatAServerSaysCannotPlayTricksOnTheTerminal) {
-  RolloutReport report(screen(Format::text), false);
-  report.read(event_of(What::parked, "", "webhook \"\033]0;owned\a\" refuses"));
-  report.read(event_of(What::warning, "", "\033[2Jall is well"));
+  RolloutReport report(output(Format::text), false);
+  report.read(event_of(EventKind::parked, "", "webhook \"\033]0;owned\a\" refuses"));
+  report.read(event_of(EventKind::warning, "", "\033[2Jall is well"));
   report.finish(refused_ending("denied: \033[1A\033[2Kdone"));
   EXPECT_THAT(out.text(), HasSubstr(R"(waits: webhook "\x1b]0;owned\x07" refuses)"));
   EXPECT_THAT(err.text(), HasSubstr(R"(\x1b[2Jall is well)"));
@@ -85,9 +85,9 @@ TEST_F(ReportTest, WhatAServerSaysCannotPlayTricksOnTheTerminal) {
 }
 
 TEST_F(ReportTest, QuietIsQuietButForWarningsAndCauses) {
-  RolloutReport report(screen(Format::quiet), false);
-  report.read(event_of(What::stored, "created", ""));
-  report.read(event_of(What::warning, "server", "berths are deprecated"));
+  RolloutReport report(output(Format::quiet), false);
+  report.read(event_of(EventKind::stored, "created", ""));
+  report.read(event_of(EventKind::warning, "server", "berths are deprecated"));
   report.finish(refused_ending("full"));
   EXPECT_EQ(out.text(), "");
   EXPECT_EQ(err.text(),
@@ -107,7 +107,7 @@ TEST_F(ReportTest, WhatIsBlockedIsCountedAndNamedInPart) {
     blocked.state = rollout::ObjectEnding::State::held;
     ending.objects.push_back(std::move(blocked));
   }
-  RolloutReport(screen(Format::text), false).finish(ending);
+  RolloutReport(output(Format::text), false).finish(ending);
   EXPECT_THAT(out.text(), HasSubstr("1 refused, 50 blocked in 0.0s"));
   EXPECT_THAT(err.text(), HasSubstr("  blocks    50 objects: Berth b0, Berth b1, Berth b2 and 47 more\n"));
 }
@@ -117,20 +117,20 @@ TEST_F(ReportTest, AnInterruptionIsNotToldAsAFailureToo) {
   ending.how = rollout::Ending::How::interrupted;
   Error cut = Error(ErrorKind::cancelled, "GET /api failed").because(Error(ErrorKind::cancelled, "cancelled"));
   ending.causes.push_back({.error = cut, .holds = {}});
-  RolloutReport(screen(Format::text), false).finish(ending);
+  RolloutReport(output(Format::text), false).finish(ending);
   EXPECT_EQ(err.text(), "error: interrupted\n");
 }
 
 TEST_F(ReportTest, WhatHoldsManyIsToldOnce) {
-  RolloutReport report(screen(Format::text), false);
-  for (int i = 0; i < 3; ++i) report.read(event_of(What::parked, "", "the webhook does not answer"));
+  RolloutReport report(output(Format::text), false);
+  for (int i = 0; i < 3; ++i) report.read(event_of(EventKind::parked, "", "the webhook does not answer"));
   EXPECT_EQ(out.text(), "Berth a waits: the webhook does not answer\n");
 }
 
 TEST_F(ReportTest, MachinesGetEveryEventAndOneSummary) {
-  RolloutReport report(screen(Format::jsonl), false);
-  report.read(event_of(What::stored, "unchanged", ""));
-  report.read(event_of(What::ended, "failed", ""));
+  RolloutReport report(output(Format::jsonl), false);
+  report.read(event_of(EventKind::stored, "unchanged", ""));
+  report.read(event_of(EventKind::ended, "failed", ""));
   report.finish(refused_ending("full"));
   std::string text = out.text();
   EXPECT_EQ(std::ranges::count(text, '\n'), 2);
@@ -142,7 +142,7 @@ TEST_F(ReportTest, MachinesGetEveryEventAndOneSummary) {
 }
 
 TEST_F(ReportTest, OneDocumentHasTheObjects) {
-  RolloutReport(screen(Format::json), true).finish(refused_ending("full"));
+  RolloutReport(output(Format::json), true).finish(refused_ending("full"));
   Result<Json> document = Json::parse(out.text());
   ASSERT_TRUE(document);
   EXPECT_EQ((*document)["objects"].items().size(), 1U);
@@ -150,10 +150,10 @@ TEST_F(ReportTest, OneDocumentHasTheObjects) {
 }
 
 TEST_F(ReportTest, ARemovalSaysWhatBecameOfEach) {
-  RemovalReport report(screen(Format::text), removal::DryRun::none);
-  report.read(event_of(What::removed, "", ""));
-  report.read(event_of(What::progress, "stuck", "nobody removes its finalizer"));
-  report.read(event_of(What::progress, "slow", "3 of 5 are gone"));
+  RemovalReport report(output(Format::text), removal::DryRun::none);
+  report.read(event_of(EventKind::removed, "", ""));
+  report.read(event_of(EventKind::progress, "stuck", "nobody removes its finalizer"));
+  report.read(event_of(EventKind::progress, "slow", "3 of 5 are gone"));
   removal::Ending ending;
   ending.how = removal::Ending::How::interrupted;
   ending.objects.resize(2);
@@ -170,7 +170,7 @@ TEST_F(ReportTest, ARemovalSaysWhatBecameOfEach) {
 TEST(JournalFile, AFullDiskIsTold) {
   auto file = JournalFile::open("/dev/full");
   ASSERT_TRUE(file);
-  (*file)->read(event_of(What::stored, "created", ""));
+  (*file)->read(event_of(EventKind::stored, "created", ""));
   Result<void> closed = (*file)->close();
   ASSERT_FALSE(closed);
   EXPECT_EQ(closed.error().message(), "the journal /dev/full cannot be written: No space left on device");

@@ -6,7 +6,7 @@ namespace fairlead::report {
 namespace {
 
 using journal::Event;
-using journal::What;
+using journal::EventKind;
 using rollout::Ending;
 using rollout::ObjectEnding;
 using State = ObjectEnding::State;
@@ -70,24 +70,25 @@ std::string interruption_text(const Ending& ending) {
 std::string RolloutReport::line_of(const Event& event) {
   std::string subject = event.key.text();
   if (event.key.kind.empty()) subject = event.details["guard"].string_or("");
-  switch (event.what) {
-    case What::stored:
+  switch (event.kind) {
+    case EventKind::stored:
       return event.state == "unchanged" ? ""
                                         : fmt::format("{} {}{}", subject, event.state, dry_run_ ? " (dry run)" : "");
-    case What::parked: return told_.insert(event.text).second ? fmt::format("{} waits: {}", subject, event.text) : "";
-    case What::progress:
+    case EventKind::parked:
+      return told_.insert(event.text).second ? fmt::format("{} waits: {}", subject, event.text) : "";
+    case EventKind::progress:
       if (event.state == "stuck") return fmt::format("{} is stuck: {}", subject, event.text);
       return event.state == "trouble" ? fmt::format("{} is not ready: {}", subject, event.text) : "";
-    case What::guard: return fmt::format("{} is {}: {}", subject, event.state, event.text);
-    case What::removed: return fmt::format("{} removed", subject);
-    case What::note: return subject.empty() ? event.text : fmt::format("{}: {}", subject, event.text);
-    case What::waiting: return event.text.empty() ? "" : "still waiting: " + event.text;
-    case What::warning: return warning_of(event);
+    case EventKind::guard: return fmt::format("{} is {}: {}", subject, event.state, event.text);
+    case EventKind::removed: return fmt::format("{} removed", subject);
+    case EventKind::note: return subject.empty() ? event.text : fmt::format("{}: {}", subject, event.text);
+    case EventKind::waiting: return event.text.empty() ? "" : "still waiting: " + event.text;
+    case EventKind::warning: return warning_of(event);
     default: return "";
   }
 }
 
-void RolloutReport::read(const Event& event) { screen_.show(event, line_of(event)); }
+void RolloutReport::read(const Event& event) { output_.show(event, line_of(event)); }
 
 void RolloutReport::finish(const Ending& ending) const {
   Closing closing{.outcome = name_of(ending.how),
@@ -99,9 +100,9 @@ void RolloutReport::finish(const Ending& ending) const {
                   .more = {{"criticalPath", path_json(ending.critical_path)}},
                   .totals_end = (dry_run_ ? " (dry run: nothing was stored)\n" : "\n") + path_text(ending),
                   .causes_end = interruption_text(ending)};
-  if (screen_.format() == Format::json)
+  if (output_.format() == Format::json)
     std::ranges::transform(ending.objects, std::back_inserter(closing.objects), json_of);
-  screen_.show(closing);
+  output_.show(closing);
 }
 
 }  // namespace fairlead::report

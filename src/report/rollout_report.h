@@ -4,14 +4,14 @@
 #include <set>
 #include <string>
 
-#include "report/screen.h"
+#include "report/output.h"
 #include "rollout/rollout.h"
 
 namespace fairlead::report {
 
 class RolloutReport {
  public:
-  RolloutReport(Screen screen, bool dry_run) : screen_(screen), dry_run_(dry_run) {}
+  RolloutReport(Output output, bool dry_run) : output_(output), dry_run_(dry_run) {}
 
   // A reader of the journal.
   void read(const journal::Event& event);
@@ -20,7 +20,7 @@ class RolloutReport {
  private:
   std::string line_of(const journal::Event& event);
 
-  Screen screen_;
+  Output output_;
   bool dry_run_;
   // What holds objects is told once, however many it holds.
   std::set<std::string> told_;

@@ -4,9 +4,9 @@
 
 #include "base/duration_text.h"
 #include "rollout/field_texts.h"
-#include "rollout/gates.h"
 #include "rollout/guards.h"
 #include "rollout/missing.h"
+#include "rollout/retry_gates.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -15,7 +15,7 @@ using kube::FaultKind;
 using removal::Chain;
 
 // What the cluster shows behind a guard.
-Chain what_it_stands_on(const Run& run, const Evidence& evidence, const graph::Guard& guard) {
+Chain what_backs_it(const Run& run, const Evidence& evidence, const graph::Guard& guard) {
   Chain chain;
   if (!guard.service) return chain;
   const std::string& ns = guard.service->ns;
@@ -34,9 +34,9 @@ struct InFront {
   const kube::Fault* fault = nullptr;
 };
 std::optional<InFront> in_front_of(const Run& run, const Guards& guards, uint32_t node) {
-  for (const graph::Meeting& meeting : run.graph.guards_of(node))
-    if (const Guards::Standing& standing = guards.standing(meeting.guard); standing.fault)
-      return InFront{.guard = meeting.guard, .fault = &*standing.fault};
+  for (const graph::GuardMatch& match : run.graph.guards_of(node))
+    if (const Guards::Standing& standing = guards.standing(match.guard); standing.fault)
+      return InFront{.guard = match.guard, .fault = &*standing.fault};
   return std::nullopt;
 }
 
@@ -58,7 +58,7 @@ void add_fault(Chain& chain, const kube::Fault& fault) {
 // Why a guard does not let an object pass: what the cluster shows of it, and otherwise what the API server says.
 Chain guard_chain(const Run& run, const Evidence& evidence, const graph::Guard& guard, const kube::Fault& fault) {
   Chain chain;
-  if (is_about_service(fault)) chain = what_it_stands_on(run, evidence, guard);
+  if (is_about_service(fault)) chain = what_backs_it(run, evidence, guard);
   if (chain.causes.empty()) {
     add_fault(chain, fault);
     chain.causes.front() = explained(fault, guard);
@@ -80,7 +80,7 @@ Error guard_error(const Run& run, const Guards& guards, const Evidence& evidence
                   std::optional<Duration> within) {
   const graph::Guard& it = run.graph.guards()[guard];
   const Guards::Standing& standing = guards.standing(guard);
-  Chain chain = what_it_stands_on(run, evidence, it);
+  Chain chain = what_backs_it(run, evidence, it);
   if (standing.fault && (chain.causes.empty() || !is_about_service(*standing.fault))) {
     Chain said;
     add_fault(said, *standing.fault);
@@ -139,7 +139,7 @@ Error belongs_error(const Run& run, uint32_t node, const inventory::Owner& owner
 
 Error not_ready_error(const Run& run, const Evidence& evidence, uint32_t node, std::optional<Duration> within) {
   const object::Object& object = run.object(node);
-  const readiness::Verdict& verdict = run.records[node].verdict;
+  const readiness::Verdict& verdict = run.states[node].verdict;
   Chain chain;
   if (!verdict.reason.empty()) chain.causes.push_back(verdict.reason);
   chain.add(why_pods(run, evidence, node, as_stored(run, node)));
@@ -166,7 +166,7 @@ Error unclaimed_error(const Run& run, const Evidence& evidence, const Unclaimed&
     chain.causes.push_back(fmt::format("{} has claimed it, and could not give a sign of life either", unclaimed.other));
   add_fault(chain, fault);
   if (unclaimed.guard) {
-    Chain below = what_it_stands_on(run, evidence, run.graph.guards()[*unclaimed.guard]);
+    Chain below = what_backs_it(run, evidence, run.graph.guards()[*unclaimed.guard]);
     chain.causes.insert(chain.causes.end(), below.causes.begin(), below.causes.end());
     if (!below.next.empty()) chain.next = below.next;
   }
@@ -180,10 +180,10 @@ Error unclaimed_error(const Run& run, const Evidence& evidence, const Unclaimed&
 }
 
 std::string held_text(const Run& run, uint32_t node) {
-  if (node < run.records.size()) {
-    const Record& record = run.records[node];
-    if (record.stored != Record::Stored::no) return record.verdict.reason;
-    if (record.fault) return record.fault->explanation;
+  if (node < run.states.size()) {
+    const ObjectState& state = run.states[node];
+    if (state.stored != ObjectState::Stored::no) return state.verdict.reason;
+    if (state.fault) return state.fault->explanation;
   }
   std::vector<graph::Need> needs = run.plan.unmet(node);
   if (needs.empty()) return "on its way";

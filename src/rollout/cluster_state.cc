@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/scope.h"
-#include "rollout/patience.h"
+#include "rollout/retry.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -26,7 +26,7 @@ struct Listing {
 Task<void> read(Listing& listing, const object::Resource& resource, std::string_view words, std::vector<Json>& into,
                 bool* known) {
   kube::Outcome<kube::List> list =
-      co_await ask_patiently(listing.client.loop(), [&] { return listing.client.list(resource, {}); });
+      co_await retry_while_passing(listing.client.loop(), [&] { return listing.client.list(resource, {}); });
   if (list) {
     uint64_t version = 0;
     std::from_chars(list->resource_version.data(), list->resource_version.data() + list->resource_version.size(),

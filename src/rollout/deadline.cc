@@ -7,7 +7,7 @@ namespace fairlead::rollout {
 namespace {
 
 void add_behind(const Run& run, uint32_t object, const graph::Guard& guard, std::vector<uint32_t>& workloads) {
-  for (uint32_t node : guard.stands_on)
+  for (uint32_t node : guard.backed_by)
     if (node != object && !run.graph.is_left_out(node)) workloads.push_back(node);
 }
 
@@ -19,9 +19,9 @@ bool is_exempt(const Run& run, uint32_t object, uint32_t guard) {
 
 std::vector<uint32_t> behind_meetings(const Run& run, uint32_t object, bool by_pods) {
   std::vector<uint32_t> workloads;
-  for (const graph::Meeting& meeting : run.graph.guards_of(object))
-    if (meeting.by_pods == by_pods && !is_exempt(run, object, meeting.guard))
-      add_behind(run, object, run.graph.guards()[meeting.guard], workloads);
+  for (const graph::GuardMatch& match : run.graph.guards_of(object))
+    if (match.by_pods == by_pods && !is_exempt(run, object, match.guard))
+      add_behind(run, object, run.graph.guards()[match.guard], workloads);
   return workloads;
 }
 
@@ -29,8 +29,8 @@ std::vector<uint32_t> behind_meetings(const Run& run, uint32_t object, bool by_p
 
 Deadline::Deadline(const Run& run, const object::Key& key, std::vector<uint32_t> workloads, std::function<void()> over)
     : run_(run),
-      limit_(run.patience_for(key)),
-      workloads_(run.has_chosen_patience(key) ? std::vector<uint32_t>() : std::move(workloads)),
+      limit_(run.timeout_for(key)),
+      workloads_(run.has_chosen_timeout(key) ? std::vector<uint32_t>() : std::move(workloads)),
       over_(std::move(over)),
       begun_(run.loop.now()) {
   arm();
@@ -60,15 +60,15 @@ TimePoint Deadline::due() const {
 }
 
 TimePoint Deadline::due_after(uint32_t workload) const {
-  const Record& record = run_.records[workload];
-  Duration patience = run_.patience_for(run_.object(workload).key());
+  const ObjectState& state = run_.states[workload];
+  Duration time_limit = run_.timeout_for(run_.object(workload).key());
   switch (run_.plan.state(workload)) {
-    case Plan::State::started: return record.started + patience;
-    case Plan::State::stored: return record.stored_at + patience;
+    case Plan::State::started: return state.started + time_limit;
+    case Plan::State::stored: return state.stored_at + time_limit;
     case Plan::State::ready:
       // Where nobody waits for workloads, stored counts as ready.
       return std::max(run_.settled_at[workload] + limit_,
-                      run_.options.wait ? TimePoint() : record.stored_at + patience);
+                      run_.options.wait ? TimePoint() : state.stored_at + time_limit);
     case Plan::State::waiting:
     case Plan::State::failed:
     case Plan::State::held: break;

@@ -8,7 +8,7 @@
 namespace fairlead::rollout {
 namespace {
 
-using Stored = Record::Stored;
+using Stored = ObjectState::Stored;
 
 // API servers of one cluster agree on the time to within this.
 constexpr Duration kClocksDiffer = std::chrono::seconds(5);
@@ -80,7 +80,7 @@ bool is_in_doubt(const Run& run, uint32_t node, const kube::Reply& reply) {
 }
 
 Stored effect_of(const Run& run, uint32_t node, const kube::Reply& reply) {
-  if (run.records[node].taken_over) return Stored::changed;
+  if (run.states[node].taken_over) return Stored::changed;
   if (const Json* before = run.before(node)) {
     bool is_another = (*before)["metadata"]["uid"].string_or("") != reply.value["metadata"]["uid"].string_or("");
     if (is_another) return Stored::created;

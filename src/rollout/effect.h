@@ -12,7 +12,7 @@ bool is_in_doubt(const Run& run, uint32_t node, const kube::Reply& reply);
 // Where the object was read before, a comparison tells; who owns which field, and the status, do not count. Otherwise
 // the entry of our field manager does, whose time the API server sets only when the apply changes something; it counts
 // where the object was last written before this run, or where it is older than clocks differ.
-Record::Stored effect_of(const Run& run, uint32_t node, const kube::Reply& reply);
+ObjectState::Stored effect_of(const Run& run, uint32_t node, const kube::Reply& reply);
 
 // Versions of the API server are numbers that grow; one that is none counts as old.
 uint64_t version_number(const Json& object);

@@ -29,7 +29,7 @@ TEST_F(RolloutTest, WhatOthersHaveWrittenIsNotOurChange) {
   (void)apply(two_maps("one"));
   (void)loop_.run(sleep_for(loop_, seconds(60)));
   journal_.read_by([this](const journal::Event& event) {
-    if (event.what != journal::What::started) return;
+    if (event.kind != journal::EventKind::started) return;
     // After the run has read what there is, and before it sends anything.
     loop_.post([this] {
       injector_.spawn([](kube::Client& client) -> Task<void> {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rollout/roots.h"
+#include "rollout/root_causes.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -10,38 +10,38 @@ namespace {
 using State = ObjectEnding::State;
 
 State state_of(const Run& run, uint32_t node) {
-  const Record& record = run.records[node];
+  const ObjectState& state = run.states[node];
   if (run.plan.state(node) == Plan::State::held) return State::held;
   if (run.graph.is_left_out(node)) return State::left_out;
   if (is_blocked(run, node)) return State::held;
   if (run.plan.state(node) == Plan::State::failed)
-    return record.stored == Record::Stored::no ? State::refused : State::not_ready;
-  if (record.unchecked) return State::unchecked;
-  switch (record.stored) {
-    case Record::Stored::no: return State::not_sent;
-    case Record::Stored::created: return State::created;
-    case Record::Stored::changed: return State::changed;
-    case Record::Stored::unchanged: return State::unchanged;
+    return state.stored == ObjectState::Stored::no ? State::refused : State::not_ready;
+  if (state.unchecked) return State::unchecked;
+  switch (state.stored) {
+    case ObjectState::Stored::no: return State::not_sent;
+    case ObjectState::Stored::created: return State::created;
+    case ObjectState::Stored::changed: return State::changed;
+    case ObjectState::Stored::unchanged: return State::unchanged;
   }
   return State::not_sent;
 }
 
 ObjectEnding object_ending(const Run& run, uint32_t node) {
-  const Record& record = run.records[node];
+  const ObjectState& state = run.states[node];
   auto error = run.errors.find(node);
   return {.key = run.object(node).key(),
           .source = run.object(node).source().text(),
           .state = state_of(run, node),
           .ready = run.plan.state(node) == Plan::State::ready,
           .error = error == run.errors.end() ? std::nullopt : std::optional(error->second),
-          .warnings = record.warnings};
+          .warnings = state.warnings};
 }
 
 Ending::How how(const Run& run) {
   if (run.stopping) return Ending::How::interrupted;
   if (run.errors.empty()) return run.out_of_time ? Ending::How::timed_out : Ending::How::done;
   auto is_conflict = [&](const auto& error) {
-    return error.first < run.records.size() && run.records[error.first].conflict;
+    return error.first < run.states.size() && run.states[error.first].conflict;
   };
   if (std::ranges::all_of(run.errors, is_conflict)) return Ending::How::conflicts;
   auto is_timeout = [](const auto& error) { return error.second.kind() == ErrorKind::timeout; };
@@ -51,8 +51,8 @@ Ending::How how(const Run& run) {
 // Guards begin when what they stand on is stored, as the plan has it.
 TimePoint met_at(const Run& run, uint32_t node, const graph::Need& need) {
   bool when_stored = need.level == graph::Level::stored || run.graph.nodes()[node].kind == graph::Node::Kind::guard;
-  return when_stored && need.target < run.records.size() ? run.records[need.target].stored_at
-                                                         : run.settled_at[need.target];
+  return when_stored && need.target < run.states.size() ? run.states[need.target].stored_at
+                                                        : run.settled_at[need.target];
 }
 
 // What a node waited for last: the need that was met last of all, through groups and waves.
@@ -78,7 +78,7 @@ std::optional<graph::Need> last_need(const Run& run, uint32_t node) {
 
 std::vector<PathStep> critical_path(const Run& run) {
   std::optional<uint32_t> at;
-  for (uint32_t node = 0; node < run.records.size(); ++node)
+  for (uint32_t node = 0; node < run.states.size(); ++node)
     if (run.plan.state(node) == Plan::State::ready && (!at || run.settled_at[node] > run.settled_at[*at])) at = node;
   std::vector<PathStep> path;
   while (at && path.size() < 100) {
@@ -89,12 +89,12 @@ std::vector<PathStep> critical_path(const Run& run) {
       step.from = met_at(run, *at, *need) - run.begun;
     }
     // The time that it took was not its own, but that of what held it.
-    if (*at < run.records.size() && !run.records[*at].waited_for.empty()) {
-      TimePoint let_in = run.records[*at].stored_at;
+    if (*at < run.states.size() && !run.states[*at].waited_for.empty()) {
+      TimePoint let_in = run.states[*at].stored_at;
       path.push_back(step);
       path.back().from = let_in - run.begun;
       path.back().reason = "held it";
-      step = {.text = run.records[*at].waited_for, .reason = step.reason, .from = step.from, .to = let_in - run.begun};
+      step = {.text = run.states[*at].waited_for, .reason = step.reason, .from = step.from, .to = let_in - run.begun};
     }
     path.push_back(std::move(step));
     at = need ? std::optional(need->target) : std::nullopt;
@@ -142,7 +142,7 @@ std::vector<ObjectEnding> none_sent(const manifest::Bundle& bundle) {
 Ending ending_of(const Run& run) {
   Ending ending;
   ending.how = how(run);
-  for (uint32_t node = 0; node < run.records.size(); ++node) ending.objects.push_back(object_ending(run, node));
+  for (uint32_t node = 0; node < run.states.size(); ++node) ending.objects.push_back(object_ending(run, node));
   for (RootCause& root : root_causes(run)) {
     Cause cause{.error = std::move(root.error), .holds = {}};
     for (uint32_t blocked : root.blocks) cause.holds.push_back(run.object(blocked).key());

@@ -4,8 +4,8 @@
 #include "inventory/unchanged.h"
 #include "manifest/secrets.h"
 #include "rollout/causes.h"
+#include "rollout/claim_keeper.h"
 #include "rollout/ending.h"
-#include "rollout/holding.h"
 #include "rollout/hooks.h"
 #include "rollout/prepare.h"
 #include "rollout/prune.h"
@@ -14,7 +14,7 @@
 namespace fairlead::rollout {
 namespace {
 
-using journal::What;
+using journal::EventKind;
 
 constexpr Duration kReminder = std::chrono::seconds(30);
 constexpr size_t kRemindedOf = 5;
@@ -57,9 +57,9 @@ class Engine {
                   }),
         guards_(run_, prover_, evidence_, gates_),
         tracker_(run_, evidence_, watching_),
-        holding_(run_, prepared.inventory.get(), guards_, evidence_, gates_, [this] { interrupt(); }),
+        claim_keeper_(run_, prepared.inventory.get(), guards_, evidence_, gates_, [this] { interrupt(); }),
         claim_scope_(loop_, nullptr),
-        sender_(run_, holding_, guards_, tracker_, evidence_, gates_) {
+        sender_(run_, claim_keeper_, guards_, tracker_, evidence_, gates_) {
     run_.expires = expires;
   }
 
@@ -73,7 +73,7 @@ class Engine {
     if (!run_.options.dry_run) sweeping_.spawn(sweep());
     start_the_clock();
     std::optional<Error> unclaimed = co_await claim();
-    bool overtaken = !unclaimed && !run_.stopping && holding_.was_overtaken();
+    bool overtaken = !unclaimed && !run_.stopping && claim_keeper_.was_overtaken();
     if (overtaken) {
       if (deadline_) loop_.cancel_timer(*deadline_);
       hook.clear();
@@ -81,7 +81,7 @@ class Engine {
       co_await end_watching();
       co_return std::nullopt;
     }
-    if (!unclaimed) claim_scope_.spawn(holding_.hold());
+    if (!unclaimed) claim_scope_.spawn(claim_keeper_.hold());
     if (!unclaimed) co_await roll();
     if (deadline_) loop_.cancel_timer(*deadline_);
     hook.clear();
@@ -147,12 +147,12 @@ class Engine {
 
   // The bundle's home may be part of the bundle: then it goes first.
   Task<std::optional<Error>> claim() {
-    kube::Outcome<void> claimed = co_await holding_.take().governed_by(&run_.waits);
+    kube::Outcome<void> claimed = co_await claim_keeper_.take().governed_by(&run_.waits);
     if (!claimed && claimed.error().is(kube::FaultKind::namespace_missing)) {
       auto home = run_.find({.group = "", .kind = "Namespace", .ns = "", .name = run_.options.default_namespace});
       if (home) {
         co_await sender_.send(*home);
-        claimed = co_await holding_.take().governed_by(&run_.waits);
+        claimed = co_await claim_keeper_.take().governed_by(&run_.waits);
       }
     }
     if (claimed || run_.stopping) co_return std::nullopt;
@@ -180,14 +180,14 @@ class Engine {
     while (co_await sleep_for(loop_, kReminder)) {
       std::string text;
       size_t count = 0;
-      for (uint32_t node = 0; node < run_.records.size(); ++node) {
+      for (uint32_t node = 0; node < run_.states.size(); ++node) {
         if (run_.plan.is_settled(node) || run_.graph.is_left_out(node)) continue;
         if (++count <= kRemindedOf)
           text +=
               fmt::format("{}{}: {}", text.empty() ? "" : "; ", run_.object(node).key().text(), held_text(run_, node));
       }
       if (count > kRemindedOf) text += fmt::format("; and {} more", count - kRemindedOf);
-      run_.journal.add({.what = What::waiting,
+      run_.journal.add({.kind = EventKind::waiting,
                         .text = std::move(text),
                         .details = Json(Json::Object{{"waiting", uint64_t{count}}})});
     }
@@ -196,7 +196,7 @@ class Engine {
   void start(uint32_t node) {
     switch (run_.graph.nodes()[node].kind) {
       case graph::Node::Kind::object:
-        if (run_.records[node].stored == Record::Stored::no) work_.spawn(sender_.send(node));
+        if (run_.states[node].stored == ObjectState::Stored::no) work_.spawn(sender_.send(node));
         break;
       case graph::Node::Kind::guard: work_.spawn(guards_.climb(run_.graph.nodes()[node].index)); break;
       case graph::Node::Kind::outside: tracker_.follow_outside(node); break;
@@ -224,19 +224,19 @@ class Engine {
     Duration limit = run_.options.timeout;
     for (uint32_t node = 0; node < run_.graph.nodes().size(); ++node) {
       if (run_.plan.state(node) != Plan::State::started && run_.plan.state(node) != Plan::State::stored) continue;
-      if (node >= run_.records.size()) {
+      if (node >= run_.states.size()) {
         if (run_.graph.nodes()[node].kind == graph::Node::Kind::guard)
           run_.failed(node, guard_error(run_, guards_, evidence_, run_.graph.nodes()[node].index, limit));
         continue;
       }
-      Record& record = run_.records[node];
-      record.timed_out = true;
-      if (record.stored != Record::Stored::no) {
+      ObjectState& state = run_.states[node];
+      state.timed_out = true;
+      if (state.stored != ObjectState::Stored::no) {
         run_.failed(node, not_ready_error(run_, evidence_, node, limit));
       } else {
-        kube::Failure failure = record.fault        ? kube::Failure(*record.fault)
-                                : record.unanswered ? kube::Failure(kube::as_late(cancelled_error()))
-                                                    : kube::Failure(cancelled_error());
+        kube::Failure failure = state.fault        ? kube::Failure(*state.fault)
+                                : state.unanswered ? kube::Failure(kube::as_late(cancelled_error()))
+                                                   : kube::Failure(cancelled_error());
         run_.failed(node, refused_error(run_, guards_, evidence_, node, failure, limit));
       }
     }
@@ -260,8 +260,8 @@ class Engine {
     CancelSource pruning(stop);
     pruning_ = &pruning;
     Pruned pruned;
-    std::optional<Error> unclaimed = co_await holding_.await_claim().governed_by(&pruning);
-    if (!unclaimed && holding_.was_overtaken()) unclaimed = co_await read_members_again().governed_by(&pruning);
+    std::optional<Error> unclaimed = co_await claim_keeper_.await_claim().governed_by(&pruning);
+    if (!unclaimed && claim_keeper_.was_overtaken()) unclaimed = co_await read_members_again().governed_by(&pruning);
     if (!unclaimed)
       pruned =
           co_await prune(run_.client, run_.discovery, run_.journal, prepared_, run_.options, run_.expires, &pruning);
@@ -277,7 +277,7 @@ class Engine {
     kube::Outcome<inventory::Members> members = co_await prepared_.inventory->members(true);
     if (!members) co_return members.error().error();
     prepared_.members = std::move(members->found);
-    prepared_.strangers = std::move(members->strangers);
+    prepared_.foreign_objects = std::move(members->foreign_objects);
     co_return std::nullopt;
   }
 
@@ -290,10 +290,10 @@ class Engine {
     claim_scope_.cancel();
     co_await claim_scope_.join();
     bool settled = complete && pruned.errors.empty();
-    co_await holding_.give_back(settled ? std::optional(remaining(pruned)) : std::nullopt);
+    co_await claim_keeper_.give_back(settled ? std::optional(remaining(pruned)) : std::nullopt);
     Ending ending = ending_of(run_);
     for (ObjectEnding& object : pruned.objects) ending.objects.push_back(std::move(object));
-    if (holding_.loss()) pruned.errors.push_back(*holding_.loss());
+    if (claim_keeper_.loss()) pruned.errors.push_back(*claim_keeper_.loss());
     for (Error& error : pruned.errors) {
       bool only_late = ending.how == Ending::How::done || ending.how == Ending::How::timed_out;
       ending.how = only_late && error.kind() == ErrorKind::timeout ? Ending::How::timed_out : Ending::How::failed;
@@ -320,12 +320,12 @@ class Engine {
   Scope watching_;
   Scope work_;
   Scope sweeping_;
-  Gates gates_;
+  RetryGates gates_;
   readiness::Prover prover_;
   Evidence evidence_;
   Guards guards_;
   Tracker tracker_;
-  Holding holding_;
+  ClaimKeeper claim_keeper_;
   Scope claim_scope_;
   Sender sender_;
   std::optional<Loop::TimerId> deadline_;
@@ -370,7 +370,7 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
   TimePoint expires = options.timeout > Duration::zero() ? begun + options.timeout : TimePoint::max();
   kube::TimeLimit limit(client, expires, stop, kClosingTime);
   uint64_t requests_before = requests_of(client);
-  journal.add({.what = What::started,
+  journal.add({.kind = EventKind::started,
                .text = fmt::format("{} object{}", bundle.objects.size(), bundle.objects.size() == 1 ? "" : "s"),
                .details = Json(Json::Object{{"objects", uint64_t{bundle.objects.size()}}, {"bundle", options.name}})});
   journal.hide(manifest::secrets_of(bundle));
@@ -398,7 +398,7 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
   conceal(journal.secrets(), ending);
   ending.took = client.loop().now() - begun;
   ending.requests = requests_of(client) - requests_before;
-  journal.add({.what = What::ended, .state = std::string(name_of(ending.how))});
+  journal.add({.kind = EventKind::ended, .state = std::string(name_of(ending.how))});
   co_return ending;
 }
 

@@ -5,12 +5,12 @@
 #include "kube/timestamp.h"
 #include "rollout/causes.h"
 #include "rollout/deadline.h"
-#include "rollout/roots.h"
+#include "rollout/root_causes.h"
 
 namespace fairlead::rollout {
 
 using graph::Guard;
-using journal::What;
+using journal::EventKind;
 using readiness::Proof;
 using readiness::Rung;
 
@@ -55,7 +55,7 @@ bool is_webhook(const Guard& guard) {
   return guard.kind == Guard::Kind::validating_webhook || guard.kind == Guard::Kind::mutating_webhook;
 }
 
-Guards::Guards(Run& run, readiness::Prover& prover, Evidence& evidence, Gates& gates)
+Guards::Guards(Run& run, readiness::Prover& prover, Evidence& evidence, RetryGates& gates)
     : run_(run),
       prover_(prover),
       evidence_(evidence),
@@ -69,25 +69,25 @@ std::string Guards::gate_name(const Guard& guard) const {
   return is_webhook(guard) ? gate_of_webhook(guard.name) : guard.text();
 }
 
-Guards::Came Guards::how_it_came(const Guard& guard) const {
+Guards::Origin Guards::origin_of(const Guard& guard) const {
   auto of_object = [&](uint32_t node) {
-    if (run_.records[node].stored == Record::Stored::created) return Came::created;
-    if (run_.records[node].stored == Record::Stored::changed) return Came::updated;
+    if (run_.states[node].stored == ObjectState::Stored::created) return Origin::created;
+    if (run_.states[node].stored == ObjectState::Stored::changed) return Origin::updated;
     const Json* live = run_.before(node);
-    return live && is_recent(*live, run_.client.server_now()) ? Came::updated : Came::before;
+    return live && is_recent(*live, run_.client.server_now()) ? Origin::updated : Origin::before;
   };
-  Came came = guard.object ? of_object(*guard.object) : Came::before;
+  Origin origin = guard.object ? of_object(*guard.object) : Origin::before;
   if (is_policy(guard))
-    for (uint32_t node : guard.stands_on)
-      if (came == Came::before) came = of_object(node);
-  return came;
+    for (uint32_t node : guard.backed_by)
+      if (origin == Origin::before) origin = of_object(node);
+  return origin;
 }
 
 bool Guards::guards_something_to_send(uint32_t guard) const {
-  for (uint32_t node = 0; node < run_.records.size(); ++node) {
+  for (uint32_t node = 0; node < run_.states.size(); ++node) {
     if (run_.unchanged[node] || run_.graph.is_left_out(node)) continue;
-    for (const graph::Meeting& meeting : run_.graph.guards_of(node))
-      if (meeting.guard == guard && !exempt_.contains({node, guard})) return true;
+    for (const graph::GuardMatch& match : run_.graph.guards_of(node))
+      if (match.guard == guard && !exempt_.contains({node, guard})) return true;
   }
   return false;
 }
@@ -186,12 +186,13 @@ void Guards::take(uint32_t guard, Proof proof) {
   if (!moved) return;
   standing.since = run_.loop.now();
   std::string text = proof.fault ? proof.fault->explanation : proof.evidence;
-  run_.tell(What::guard, run_.graph.node_of_guard(guard), std::string(readiness::name_of(proof.rung)), std::move(text));
+  run_.tell(EventKind::guard, run_.graph.node_of_guard(guard), std::string(readiness::name_of(proof.rung)),
+            std::move(text));
 }
 
 Task<kube::Outcome<Proof>> Guards::ask(uint32_t guard) {
   const Guard& it = run_.graph.guards()[guard];
-  bool by_marker_inside = is_webhook(it) && states_[guard].came == Came::updated;
+  bool by_marker_inside = is_webhook(it) && states_[guard].origin == Origin::updated;
   return by_marker_inside ? prover_.updated_in_effect(it.configuration, line_)
                           : prover_.created_in_effect(kind_of(it), line_);
 }
@@ -222,18 +223,20 @@ void Guards::give_up_proof(uint32_t guard, const std::string& why) {
   if (state.unprovable) return;
   state.unprovable = true;
   state.standing.proved = false;
-  run_.note(What::warning, fmt::format("{} is not proved to be in effect: {}", run_.graph.guards()[guard].text(), why));
+  run_.note(EventKind::warning,
+            fmt::format("{} is not proved to be in effect: {}", run_.graph.guards()[guard].text(), why));
 }
 
 Task<Result<void>> Guards::prove_effect(uint32_t guard) {
   State& state = states_[guard];
   const Guard& it = run_.graph.guards()[guard];
   TimePoint began = run_.loop.now();
-  while (state.came != Came::before && !state.unprovable && (state.proved_over == 0 || state.proved_over != line_)) {
+  while (state.origin != Origin::before && !state.unprovable &&
+         (state.proved_over == 0 || state.proved_over != line_)) {
     // By an injector, as a rule: a server may stay with the form that it was created in.
-    if (is_webhook(it) && state.came == Came::created && changed_since_created(it)) state.came = Came::updated;
+    if (is_webhook(it) && state.origin == Origin::created && changed_since_created(it)) state.origin = Origin::updated;
     Json form = live_form(it);
-    bool inside = is_webhook(it) && state.came == Came::updated;
+    bool inside = is_webhook(it) && state.origin == Origin::updated;
     std::string what = inside ? it.configuration.text() : std::string(readiness::name_of(kind_of(it)));
     kube::Outcome<Proof> proof = co_await share(what, guard);
     if (proof && proof->reached(Rung::in_effect)) {
@@ -262,16 +265,16 @@ void Guards::distrusted(uint32_t guard) {
   const Guard& it = run_.graph.guards()[guard];
   State& state = states_[guard];
   Json form = live_form(it);
-  if (!is_webhook(it) || state.came == Came::before || form.is_null() || form == state.form) return;
-  state.came = Came::updated;
+  if (!is_webhook(it) || state.origin == Origin::before || form.is_null() || form == state.form) return;
+  state.origin = Origin::updated;
   state.proved_over = 0;
 }
 
 std::optional<uint32_t> Guards::beyond_reach(uint32_t node) {
-  for (const graph::Meeting& meeting : run_.graph.guards_of(node)) {
+  for (const graph::GuardMatch& match : run_.graph.guards_of(node)) {
     bool has_to_answer =
-        !meeting.by_pods && !exempt_.contains({node, meeting.guard}) && !run_.graph.guards()[meeting.guard].ignore;
-    if (has_to_answer && is_beyond_reach(meeting.guard)) return meeting.guard;
+        !match.by_pods && !exempt_.contains({node, match.guard}) && !run_.graph.guards()[match.guard].ignore;
+    if (has_to_answer && is_beyond_reach(match.guard)) return match.guard;
   }
   return std::nullopt;
 }
@@ -279,20 +282,20 @@ std::optional<uint32_t> Guards::beyond_reach(uint32_t node) {
 Task<Result<uint64_t>> Guards::connection_for(uint32_t node) {
   // A proof stores something, and a dry run stores nothing.
   if (run_.options.dry_run) co_return 0;
-  bool any_came = false;
-  for (const graph::Meeting& meeting : run_.graph.guards_of(node)) {
-    if (exempt_.contains({node, meeting.guard})) continue;
-    if (!still_answers(meeting.guard)) CO_TRY(co_await await_answer_again(meeting.guard));
-    if (meeting.by_pods || states_[meeting.guard].came == Came::before) continue;
-    any_came = true;
-    CO_TRY(co_await prove_effect(meeting.guard));
+  bool any_origin = false;
+  for (const graph::GuardMatch& match : run_.graph.guards_of(node)) {
+    if (exempt_.contains({node, match.guard})) continue;
+    if (!still_answers(match.guard)) CO_TRY(co_await await_answer_again(match.guard));
+    if (match.by_pods || states_[match.guard].origin == Origin::before) continue;
+    any_origin = true;
+    CO_TRY(co_await prove_effect(match.guard));
   }
-  co_return any_came ? line_ : 0;
+  co_return any_origin ? line_ : 0;
 }
 
 Task<Result<void>> Guards::climb_webhook(uint32_t guard) {
   const Guard& it = run_.graph.guards()[guard];
-  if (it.ignore && states_[guard].came != Came::before) held_at(guard);
+  if (it.ignore && states_[guard].origin != Origin::before) held_at(guard);
   CO_TRY(co_await prove_effect(guard));
   if (!it.ignore) co_return Result<void>();
   if (waits_for_answer(it)) co_return co_await await_answer(guard);
@@ -309,14 +312,14 @@ Task<Result<void>> Guards::await_api_service(uint32_t object) {
 void Guards::tell_unchecked(uint32_t guard) {
   const Guard& it = run_.graph.guards()[guard];
   bool decides = is_webhook(it) || is_policy(it);
-  if (!decides || states_[guard].came == Came::before) return;
+  if (!decides || states_[guard].origin == Origin::before) return;
   size_t guarded = 0;
-  for (uint32_t node = 0; node < run_.records.size(); ++node)
-    for (const graph::Meeting& meeting : run_.graph.guards_of(node))
-      if (meeting.guard == guard && !meeting.by_pods && !run_.unchanged[node]) ++guarded;
+  for (uint32_t node = 0; node < run_.states.size(); ++node)
+    for (const graph::GuardMatch& match : run_.graph.guards_of(node))
+      if (match.guard == guard && !match.by_pods && !run_.unchanged[node]) ++guarded;
   if (guarded == 0) return;
   run_.note(
-      What::warning,
+      EventKind::warning,
       fmt::format("not checked: whether {}, which comes or changes with this bundle, admits the {} that it guards",
                   it.text(), guarded == 1 ? "object" : fmt::format("{} objects", guarded)));
 }
@@ -324,9 +327,9 @@ void Guards::tell_unchecked(uint32_t guard) {
 Task<Result<void>> Guards::climb_ladder(uint32_t guard) {
   const Guard& it = run_.graph.guards()[guard];
   State& state = states_[guard];
-  state.came = how_it_came(it);
+  state.origin = origin_of(it);
   state.standing.since = run_.loop.now();
-  state.standing.rung = state.came == Came::before ? Rung::in_effect : Rung::registered;
+  state.standing.rung = state.origin == Origin::before ? Rung::in_effect : Rung::registered;
   if (!guards_something_to_send(guard)) co_return Result<void>();
   if (run_.options.dry_run) {
     tell_unchecked(guard);
@@ -336,17 +339,17 @@ Task<Result<void>> Guards::climb_ladder(uint32_t guard) {
   if (is_policy(it)) co_return co_await prove_effect(guard);
   if (it.kind == Guard::Kind::api_service && it.object) co_return co_await await_api_service(*it.object);
   // A write in the stored version needs no conversion, and would break every LIST in the others while nobody answers.
-  bool converts = it.kind == Guard::Kind::conversion && state.came != Came::before;
+  bool converts = it.kind == Guard::Kind::conversion && state.origin != Origin::before;
   if (converts) co_return co_await await_answer(guard);
   co_return Result<void>();
 }
 
 Task<void> Guards::climb(uint32_t guard) {
   uint32_t node = run_.graph.node_of_guard(guard);
-  CancelSource patience(&run_.waits);
+  CancelSource time_limit(&run_.waits);
   const Guard& it = run_.graph.guards()[guard];
-  Deadline deadline(run_, it.configuration, it.stands_on, [&] { patience.cancel(); });
-  Result<void> result = co_await climb_ladder(guard).governed_by(&patience);
+  Deadline deadline(run_, it.configuration, it.backed_by, [&] { time_limit.cancel(); });
+  Result<void> result = co_await climb_ladder(guard).governed_by(&time_limit);
   if (result) {
     run_.ready(node);
   } else if (deadline.passed() || result.error().kind() != ErrorKind::cancelled) {

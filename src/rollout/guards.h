@@ -14,7 +14,7 @@
 
 #include "readiness/shadow.h"
 #include "rollout/evidence.h"
-#include "rollout/gates.h"
+#include "rollout/retry_gates.h"
 #include "rollout/run.h"
 
 namespace fairlead::rollout {
@@ -23,7 +23,7 @@ bool is_webhook(const graph::Guard& guard);
 
 class Guards {
  public:
-  Guards(Run& run, readiness::Prover& prover, Evidence& evidence, Gates& gates);
+  Guards(Run& run, readiness::Prover& prover, Evidence& evidence, RetryGates& gates);
 
   // The guard's configuration is stored: makes it ready, or fails it. One task a guard.
   Task<void> climb(uint32_t guard);
@@ -38,7 +38,7 @@ class Guards {
   // shows nobody behind it. The network may not even know that Service, and a call could hang for as long as it may.
   std::optional<uint32_t> beyond_reach(uint32_t node);
   // Where to wait for somebody behind it.
-  Gate& gate_before(uint32_t guard);
+  RetryGate& gate_before(uint32_t guard);
 
   // Objects wait for it: from now on, what it stands on is watched.
   void held_at(uint32_t guard);
@@ -69,10 +69,10 @@ class Guards {
   static constexpr int kSilentRounds = 3;
 
   // How it came into the cluster, which decides how it is proved to be in effect.
-  enum class Came { before, created, updated };
+  enum class Origin { before, created, updated };
   struct State {
     Standing standing;
-    Came came = Came::before;
+    Origin origin = Origin::before;
     // On which connection it was proved to be in effect.
     uint64_t proved_over = 0;
     // Cannot be proved: not asked again.
@@ -96,7 +96,7 @@ class Guards {
     kube::Outcome<readiness::Proof> last;
   };
 
-  Came how_it_came(const graph::Guard& guard) const;
+  Origin origin_of(const graph::Guard& guard) const;
   Task<Result<void>> prove_effect(uint32_t guard);
   // Warns once that the guard is not proved to be in effect. From then on nobody waits for that proof.
   void give_up_proof(uint32_t guard, const std::string& why);
@@ -130,7 +130,7 @@ class Guards {
   Run& run_;
   readiness::Prover& prover_;
   Evidence& evidence_;
-  Gates& gates_;
+  RetryGates& gates_;
   Signal proved_;
   std::vector<State> states_;
   std::map<std::string, Shared> shared_;

@@ -6,7 +6,7 @@
 namespace fairlead::rollout {
 
 using graph::Guard;
-using journal::What;
+using journal::EventKind;
 using readiness::Proof;
 using readiness::Rung;
 
@@ -31,14 +31,14 @@ bool Guards::is_beyond_reach(uint32_t guard) {
   bool is_called = is_webhook(it) || it.kind == Guard::Kind::conversion;
   if (!is_called || !it.service) return false;
   auto service = run_.find({.group = "", .kind = "Service", .ns = it.service->ns, .name = it.service->name});
-  if (!service || run_.records[*service].stored != Record::Stored::created) return false;
+  if (!service || run_.states[*service].stored != ObjectState::Stored::created) return false;
   evidence_.watch_endpoints(it.service->ns);
   if (!evidence_.learns("EndpointSlice", it.service->ns)) return false;
   auto count = evidence_.endpoints(it.service->ns, it.service->name);
   return !count || count->ready == 0;
 }
 
-Gate& Guards::gate_before(uint32_t guard) {
+RetryGate& Guards::gate_before(uint32_t guard) {
   const admission::ServiceReference& service = *run_.graph.guards()[guard].service;
   return gates_.at(gate_of_service(service.ns, service.name));
 }
@@ -100,7 +100,7 @@ Task<Result<bool>> Guards::every_endpoint_listens(uint32_t guard, const std::set
     co_return proof && proof->reached(Rung::reachable);
   }
   if (!proof->hopeless && ++states_[guard].silent_rounds < kSilentRounds) co_return false;
-  run_.note(What::warning,
+  run_.note(EventKind::warning,
             fmt::format("{} answers, but not each of its endpoints is proved to: {}", it.text(), proof->why_not));
   co_return true;
 }
@@ -108,7 +108,7 @@ Task<Result<bool>> Guards::every_endpoint_listens(uint32_t guard, const std::set
 Task<Result<void>> Guards::await_answer(uint32_t guard) {
   const Guard& it = run_.graph.guards()[guard];
   State& state = states_[guard];
-  Gate::Place place;
+  RetryGate::Place place;
   held_at(guard);
   if (is_beyond_reach(guard)) CO_TRY(co_await place.wait(gate_before(guard)));
   std::optional<TimePoint> unproved_since;
@@ -122,16 +122,16 @@ Task<Result<void>> Guards::await_answer(uint32_t guard) {
       // Nothing but what the cluster shows: an endpoint that is ready.
       auto count = it.service ? evidence_.endpoints(it.service->ns, it.service->name) : std::nullopt;
       if (!count || count->ready > 0) {
-        run_.note(What::warning, fmt::format("{} is not proved to answer: {}", it.text(), proof.why_not));
+        run_.note(EventKind::warning, fmt::format("{} is not proved to answer: {}", it.text(), proof.why_not));
         state.answering.reset();
         break;
       }
     } else if (proof.reached(Rung::answering)) {
       std::set<std::string> asked = ready_addresses(it);
       CO_TRY_ASSIGN(bool all, co_await every_endpoint_listens(guard, before));
-      bool as_created = is_webhook(it) && state.came == Came::created;
+      bool as_created = is_webhook(it) && state.origin == Origin::created;
       // What could not be proved is not asked for again.
-      bool same = state.came == Came::before || state.unprovable || !live_configuration(it) ||
+      bool same = state.origin == Origin::before || state.unprovable || !live_configuration(it) ||
                   (as_created ? !changed_since_created(it) : state.form == live_form(it));
       if (all) {
         state.has_endpoints = !asked.empty();
@@ -140,7 +140,7 @@ Task<Result<void>> Guards::await_answer(uint32_t guard) {
       if (all && same) break;
       if (all) {
         // Somebody, an injector as a rule, has changed it since: an API server may still go by the form before.
-        if (is_webhook(it)) state.came = Came::updated;
+        if (is_webhook(it)) state.origin = Origin::updated;
         state.proved_over = 0;
         CO_TRY(co_await prove_effect(guard));
         continue;
@@ -156,12 +156,12 @@ Task<Result<void>> Guards::await_answer(uint32_t guard) {
 void Guards::warn_of_skipping(uint32_t guard, const Proof& proof) {
   const Guard& it = run_.graph.guards()[guard];
   std::string why = proof.fault ? proof.fault->explanation : proof.why_not;
-  for (uint32_t node = 0; node < run_.records.size(); ++node)
-    for (const graph::Meeting& meeting : run_.graph.guards_of(node)) {
-      if (meeting.guard != guard || meeting.by_pods || run_.unchanged[node]) continue;
+  for (uint32_t node = 0; node < run_.states.size(); ++node)
+    for (const graph::GuardMatch& match : run_.graph.guards_of(node)) {
+      if (match.guard != guard || match.by_pods || run_.unchanged[node]) continue;
       std::string text = fmt::format("{} does not answer and ignores failures: it is skipped: {}", it.text(), why);
-      run_.records[node].warnings.push_back(text);
-      run_.tell(What::warning, node, "skipped", std::move(text));
+      run_.states[node].warnings.push_back(text);
+      run_.tell(EventKind::warning, node, "skipped", std::move(text));
     }
 }
 

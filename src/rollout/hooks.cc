@@ -7,7 +7,7 @@
 namespace fairlead::rollout {
 namespace {
 
-using journal::What;
+using journal::EventKind;
 using kube::FaultKind;
 
 constexpr Duration kFirstPause = std::chrono::milliseconds(100);
@@ -62,26 +62,27 @@ Task<kube::Outcome<kube::Reply>> remove(Run& run, uint32_t node, std::string uid
 // The policy by which it is deleted now; empty if it stays.
 std::string_view ended_by(const Run& run, uint32_t node, bool complete) {
   std::optional<graph::Hook> hook = hook_of(run, node);
-  const Record& record = run.records[node];
-  if (!hook || record.stored == Record::Stored::no) return {};
+  const ObjectState& state = run.states[node];
+  if (!hook || state.stored == ObjectState::Stored::no) return {};
   // Without a name, what was there before may be somebody else's.
-  if (run.part_of.empty() && record.stored != Record::Stored::created && !runs_anew(run, node)) return {};
+  if (run.part_of.empty() && state.stored != ObjectState::Stored::created && !runs_anew(run, node)) return {};
   bool runs = runs_to_its_end(run.object(node));
-  bool succeeded = run.plan.state(node) == Plan::State::ready && record.verdict.state == readiness::State::ready;
+  bool succeeded = run.plan.state(node) == Plan::State::ready && state.verdict.state == readiness::State::ready;
   if (hook->delete_succeeded && succeeded && (runs || complete)) return "hook-succeeded";
   bool failed = run.plan.state(node) == Plan::State::failed && runs;
   return hook->delete_failed && failed ? "hook-failed" : std::string_view();
 }
 
 Task<void> delete_ended(Run& run, uint32_t node, std::string_view policy) {
-  CancelSource patience;
-  Loop::TimerId timer = run.loop.call_after(kEnding, [&] { patience.cancel(); });
-  auto removed = co_await remove(run, node, run.records[node].uid).governed_by(&patience);
-  if (!patience.cancelled()) run.loop.cancel_timer(timer);
+  CancelSource time_limit;
+  Loop::TimerId timer = run.loop.call_after(kEnding, [&] { time_limit.cancel(); });
+  auto removed = co_await remove(run, node, run.states[node].uid).governed_by(&time_limit);
+  if (!time_limit.cancelled()) run.loop.cancel_timer(timer);
   if (removed || removed.error().is(FaultKind::not_found))
-    run.tell(What::note, node, "deleted", fmt::format("it is deleted, as its hook-delete-policy says: {}", policy));
+    run.tell(EventKind::note, node, "deleted",
+             fmt::format("it is deleted, as its hook-delete-policy says: {}", policy));
   else
-    run.tell(What::warning, node, "stays",
+    run.tell(EventKind::warning, node, "stays",
              fmt::format("it should be deleted, as its hook-delete-policy says ({}), and is not: {}", policy,
                          removed.error().error().message()));
 }
@@ -107,7 +108,7 @@ Task<kube::Outcome<Json>> find_former(Run& run, uint32_t node) {
 
 Task<kube::Outcome<void>> delete_former(Run& run, uint32_t node, Json former) {
   std::string uid(former["metadata"]["uid"].string_or(""));
-  run.tell(What::note, node, "recreate",
+  run.tell(EventKind::note, node, "recreate",
            "it is a hook of Helm: the one of an earlier run is deleted, and it runs again");
   auto removed = co_await remove(run, node, uid);
   if (!removed && !removed.error().is(FaultKind::not_found)) co_return std::unexpected(std::move(removed).error());
@@ -124,7 +125,7 @@ Task<kube::Outcome<void>> delete_former(Run& run, uint32_t node, Json former) {
 Task<void> delete_ended_hooks(Run& run, bool complete) {
   if (run.options.dry_run) co_return;
   for (bool running : {true, false})
-    for (uint32_t node = 0; node < run.records.size(); ++node) {
+    for (uint32_t node = 0; node < run.states.size(); ++node) {
       if (runs_to_its_end(run.object(node)) != running) continue;
       std::string_view policy = ended_by(run, node, complete);
       if (!policy.empty()) co_await delete_ended(run, node, policy);

@@ -56,13 +56,13 @@ std::string_view mount_failure(const Evidence& evidence, const Json& pod) {
 }  // namespace
 
 Json as_stored(const Run& run, uint32_t node) {
-  const Record& record = run.records[node];
+  const ObjectState& state = run.states[node];
   Json value = run.object(node).value();
-  if (record.uid.empty()) return value;
-  value.make("metadata").make("uid") = record.uid;
+  if (state.uid.empty()) return value;
+  value.make("metadata").make("uid") = state.uid;
   bool has_selector = value["spec"]["selector"].is_object();
   if (value["kind"].string_or("") == "Job" && !has_selector)
-    value.make("spec").make("selector").make("matchLabels").make(kJobLabel) = record.uid;
+    value.make("spec").make("selector").make("matchLabels").make(kJobLabel) = state.uid;
   return value;
 }
 

@@ -29,7 +29,7 @@ Precedence::Precedence(const Run& run) : run_(run), changed_(run.loop) {}
 void Precedence::begin() {
   until_ = run_.loop.now() + kLongest;
   for (uint32_t node = 0; node < run_.bundle.objects.size(); ++node) {
-    bool is_sent = run_.plan.state(node) >= Plan::State::stored || run_.records[node].fault;
+    bool is_sent = run_.plan.state(node) >= Plan::State::stored || run_.states[node].fault;
     if (is_workload(run_.object(node)) && !run_.unchanged[node] && !is_sent && needs_little(node)) first_.insert(node);
   }
 }

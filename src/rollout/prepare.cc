@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "graph/makers.h"
+#include "graph/kind_generators.h"
 #include "rollout/cluster_state.h"
 #include "rollout/nulls.h"
-#include "rollout/patience.h"
+#include "rollout/retry.h"
 #include "rollout/run.h"
 
 namespace fairlead::rollout {
 namespace {
 
-using journal::What;
+using journal::EventKind;
 
 void add_home_namespace(const Options& options, const graph::ClusterState& cluster, manifest::Bundle& bundle) {
   const std::string& name = options.default_namespace;
@@ -34,12 +34,12 @@ manifest::Errors find_unknown_kinds(const Prepared& prepared, const kube::Discov
     for (const Json& service : prepared.cluster.api_services)
       if (service["spec"]["group"].string_or("") == object.group() && service["spec"]["service"].is_object())
         return true;
-    auto is_maker = [&](const Json& other) {
+    auto is_kind_generator = [&](const Json& other) {
       return graph::makes(other, object.group(), object.kind()) != graph::Makes::no;
     };
     for (const object::Object& other : prepared.bundle.objects)
-      if (is_maker(other.value())) return true;
-    return std::ranges::any_of(prepared.cluster.makers, is_maker);
+      if (is_kind_generator(other.value())) return true;
+    return std::ranges::any_of(prepared.cluster.kind_generators, is_kind_generator);
   };
   for (const object::Object& object : prepared.bundle.objects)
     if (!prepared.kinds->of(object) && !comes(object))
@@ -50,14 +50,15 @@ manifest::Errors find_unknown_kinds(const Prepared& prepared, const kube::Discov
 }
 
 // What the cluster has that makes a controller define kinds. Worth its requests only where something is missing.
-Task<void> read_makers(kube::Client& client, const kube::Discovered& discovered, graph::ClusterState& cluster) {
-  for (const graph::MakerKind& one : graph::maker_kinds()) {
+Task<void> read_kind_generators(kube::Client& client, const kube::Discovered& discovered,
+                                graph::ClusterState& cluster) {
+  for (const graph::GeneratorKind& one : graph::generator_kinds()) {
     const object::Resource* resource = discovered.find(one.group, one.kind);
     if (!resource) continue;
     // Whoever may not read them is told what is missing.
     auto list = co_await client.list(*resource, {});
     if (list)
-      for (Json& item : list->items) cluster.makers.push_back(std::move(item));
+      for (Json& item : list->items) cluster.kind_generators.push_back(std::move(item));
   }
 }
 
@@ -73,20 +74,20 @@ Task<manifest::Errors> open_inventory(kube::Client& client, kube::Discovery& dis
       .waiting =
           [&journal](const inventory::Claim& other, Duration at_most) {
             auto seconds = std::chrono::duration_cast<std::chrono::seconds>(at_most).count();
-            journal.add({.what = What::note,
+            journal.add({.kind = EventKind::note,
                          .text = fmt::format("{} is at work on this bundle, or was: seeing for at most {} s "
                                              "whether it still is",
                                              other.holder, seconds)});
           },
       .held_up =
           [&journal](const kube::Fault& fault) {
-            journal.add({.what = What::warning,
+            journal.add({.kind = EventKind::warning,
                          .text = fmt::format("the claim of the bundle cannot be renewed, and holds all the same, since "
                                              "nobody can write its record until webhook {} answers: {}",
                                              fault.webhook->name, fault.explanation)});
           }};
-  auto opened =
-      co_await ask_patiently(client.loop(), [&] { return inventory::Inventory::open(client, discovery, wanted); });
+  auto opened = co_await retry_while_passing(client.loop(),
+                                             [&] { return inventory::Inventory::open(client, discovery, wanted); });
   if (!opened) co_return manifest::Errors{opened.error().error()};
   prepared.inventory = *std::move(opened);
   co_return manifest::Errors();
@@ -95,19 +96,19 @@ Task<manifest::Errors> open_inventory(kube::Client& client, kube::Discovery& dis
 Task<manifest::Errors> read_members(kube::Client& client, kube::Discovery& discovery, const Options& options,
                                     journal::Journal& journal, Prepared& prepared) {
   prepared.members.clear();
-  prepared.strangers.clear();
+  prepared.foreign_objects.clear();
   prepared.live.clear();
   if (!prepared.inventory) {
     manifest::Errors errors = co_await open_inventory(client, discovery, options, journal, prepared);
     if (!errors.empty()) co_return errors;
   }
   if (!prepared.inventory->exists()) co_return manifest::Errors();
-  auto members = co_await ask_patiently(client.loop(), [&] { return prepared.inventory->members(true); });
+  auto members = co_await retry_while_passing(client.loop(), [&] { return prepared.inventory->members(true); });
   if (!members) co_return manifest::Errors{members.error().error()};
   prepared.members = std::move(members->found);
-  prepared.strangers = std::move(members->strangers);
+  prepared.foreign_objects = std::move(members->foreign_objects);
   for (const inventory::Unlisted& one : members->unlisted)
-    journal.add({.what = What::warning,
+    journal.add({.kind = EventKind::warning,
                  .text = fmt::format("{} of the bundle cannot be listed: {}", one.kind.text(), one.why.message())});
   for (const inventory::Member& member : prepared.members) prepared.live.emplace(member.key, &member.object);
   co_return manifest::Errors();
@@ -117,13 +118,13 @@ Task<manifest::Errors> read_members(kube::Client& client, kube::Discovery& disco
 
 Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery, const Options& options,
                                journal::Journal& journal, Prepared& prepared) {
-  auto known = co_await ask_patiently(client.loop(), [&] { return discovery.all(); });
+  auto known = co_await retry_while_passing(client.loop(), [&] { return discovery.all(); });
   if (!known) co_return manifest::Errors{known.error().error()};
   std::vector<std::string> notes;
   Result<graph::ClusterState> cluster = co_await read_cluster(client, **known, notes, prepared.version);
   if (!cluster) co_return manifest::Errors{cluster.error()};
   prepared.cluster = *std::move(cluster);
-  for (std::string& text : notes) journal.add({.what = What::note, .text = std::move(text)});
+  for (std::string& text : notes) journal.add({.kind = EventKind::note, .text = std::move(text)});
 
   drop_nulls(prepared.bundle, prepared.cluster.definitions);
   if (options.create_namespace) add_home_namespace(options, prepared.cluster, prepared.bundle);
@@ -131,7 +132,7 @@ Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery,
   manifest::Errors errors = place(prepared.bundle, *prepared.kinds, options);
   manifest::Errors unknown = find_unknown_kinds(prepared, **known);
   if (!unknown.empty()) {
-    co_await read_makers(client, **known, prepared.cluster);
+    co_await read_kind_generators(client, **known, prepared.cluster);
     unknown = find_unknown_kinds(prepared, **known);
   }
   for (Error& error : unknown) errors.push_back(std::move(error));
@@ -160,7 +161,7 @@ Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery,
       errors.push_back(problem.error);
       continue;
     }
-    journal.add({.what = problem.severity == graph::Severity::note ? What::note : What::warning,
+    journal.add({.kind = problem.severity == graph::Severity::note ? EventKind::note : EventKind::warning,
                  .source = problem.error.where(),
                  .text = problem.error.message(),
                  .error = problem.error});

@@ -23,7 +23,7 @@ struct Prepared {
   std::unique_ptr<inventory::Inventory> inventory;
   std::vector<inventory::Member> members;
   // What looks like a member and is none.
-  std::vector<inventory::Stranger> strangers;
+  std::vector<inventory::ForeignObject> foreign_objects;
   std::unordered_map<object::Key, const Json*> live;
 };
 

@@ -53,17 +53,18 @@ Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Jo
                    const Prepared& prepared, const Options& options, TimePoint expires, CancelSource* stop) {
   std::unordered_set<object::Key> wanted;
   for (const object::Object& object : prepared.bundle.objects) wanted.insert(object.key());
-  std::vector<inventory::Stranger> strangers = prepared.strangers;
-  std::erase_if(strangers, [&](const inventory::Stranger& stranger) { return wanted.contains(stranger.key); });
-  for (std::string& text : inventory::texts_of(strangers))
-    journal.add({.what = journal::What::warning, .state = "not ours", .text = std::move(text)});
+  std::vector<inventory::ForeignObject> foreign_objects = prepared.foreign_objects;
+  std::erase_if(foreign_objects,
+                [&](const inventory::ForeignObject& foreign_object) { return wanted.contains(foreign_object.key); });
+  for (std::string& text : inventory::texts_of(foreign_objects))
+    journal.add({.kind = journal::EventKind::warning, .state = "not ours", .text = std::move(text)});
   Dependents dependents(prepared.bundle);
   std::vector<removal::Target> targets;
   for (const inventory::Member& member : prepared.members) {
     // The record is in its home, which --create-namespace may have made.
     if (wanted.contains(member.key) || is_home(member, *prepared.inventory)) continue;
     if (const object::Object* dependent = dependents.find(member)) {
-      journal.add({.what = journal::What::warning,
+      journal.add({.kind = journal::EventKind::warning,
                    .key = member.key,
                    .state = "stays",
                    .text = fmt::format("it is no part of the bundle any more, and stays: {} would go with it",

@@ -38,7 +38,7 @@ TEST_F(RolloutTest, WhatObjectsOfTheBundleAreInIsNotPruned) {
   EXPECT_EQ(states(ending), "Widget team/w unchanged\nConfigMap other/a removed\nNamespace other removed\n");
   std::vector<std::string> told;
   for (const journal::Event& event : events_)
-    if (event.what == journal::What::warning) told.push_back(event.key.text() + ": " + event.text);
+    if (event.kind == journal::EventKind::warning) told.push_back(event.key.text() + ": " + event.text);
   EXPECT_EQ(told, (std::vector<std::string>{
                       "Namespace team: it is no part of the bundle any more, and stays: Widget team/w would go with it",
                       "CustomResourceDefinition widgets.example.com: it is no part of the bundle any more, and stays: "

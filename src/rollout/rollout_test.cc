@@ -283,7 +283,7 @@ TEST_F(RolloutTest, InterruptedItSendsNoFurtherObjects) {
   kube::Discovery discovery(client);
   CancelSource stop;
   journal_.read_by([&](const journal::Event& event) {
-    if (event.what == journal::What::stored && !stop.cancelled()) stop.cancel();
+    if (event.kind == journal::EventKind::stored && !stop.cancelled()) stop.cancel();
   });
   Ending ending = loop_.run(roll_out(client, discovery, bundle_of(many), {}, journal_, &stop));
   EXPECT_EQ(ending.how, Ending::How::interrupted);

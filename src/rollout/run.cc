@@ -4,16 +4,16 @@
 
 namespace fairlead::rollout {
 
-using journal::What;
+using journal::EventKind;
 
 bool is_terminating(const Json& object) { return object["metadata"].contains("deletionTimestamp"); }
 
-std::string_view name_of(Record::Stored stored) {
+std::string_view name_of(ObjectState::Stored stored) {
   switch (stored) {
-    case Record::Stored::no: return "not stored";
-    case Record::Stored::created: return "created";
-    case Record::Stored::changed: return "changed";
-    case Record::Stored::unchanged: return "unchanged";
+    case ObjectState::Stored::no: return "not stored";
+    case ObjectState::Stored::created: return "created";
+    case ObjectState::Stored::changed: return "changed";
+    case ObjectState::Stored::unchanged: return "unchanged";
   }
   return "";
 }
@@ -32,14 +32,14 @@ const Json* Run::before(uint32_t node) const {
   return found == live.end() ? nullptr : found->second;
 }
 
-std::optional<Duration> Run::chosen_patience(const object::Key& key) const {
+std::optional<Duration> Run::chosen_timeout(const object::Key& key) const {
   auto set = options.timeout_for.find(key.kind + "." + key.group);
   if (set == options.timeout_for.end()) set = options.timeout_for.find(key.kind);
   return set == options.timeout_for.end() ? std::nullopt : std::optional(set->second);
 }
 
-Duration Run::patience_for(const object::Key& key) const {
-  return chosen_patience(key).value_or(readiness::default_timeouts(key.group, key.kind).ready);
+Duration Run::timeout_for(const object::Key& key) const {
+  return chosen_timeout(key).value_or(readiness::default_timeouts(key.group, key.kind).ready);
 }
 
 std::optional<uint32_t> Run::find(const object::Key& key) const {
@@ -88,8 +88,8 @@ const Json* Run::service(const std::string& ns, const std::string& name) const {
   return nullptr;
 }
 
-void Run::tell(What what, uint32_t node, std::string state, std::string text, std::optional<Error> error) {
-  journal::Event event{.what = what, .state = std::move(state), .text = std::move(text), .error = std::move(error)};
+void Run::tell(EventKind kind, uint32_t node, std::string state, std::string text, std::optional<Error> error) {
+  journal::Event event{.kind = kind, .state = std::move(state), .text = std::move(text), .error = std::move(error)};
   if (node < bundle.objects.size()) {
     event.key = object(node).key();
     event.source = object(node).source().text();
@@ -99,12 +99,12 @@ void Run::tell(What what, uint32_t node, std::string state, std::string text, st
   journal.add(std::move(event));
 }
 
-void Run::note(What what, std::string text, std::optional<Error> error) {
-  journal.add({.what = what, .text = std::move(text), .error = std::move(error)});
+void Run::note(EventKind kind, std::string text, std::optional<Error> error) {
+  journal.add({.kind = kind, .text = std::move(text), .error = std::move(error)});
 }
 
 void Run::stored(uint32_t node) {
-  records[node].stored_at = loop.now();
+  states[node].stored_at = loop.now();
   plan.stored(node);
   changed.notify_all();
 }
@@ -112,15 +112,15 @@ void Run::stored(uint32_t node) {
 void Run::ready(uint32_t node) {
   if (plan.is_settled(node)) return;
   settled_at[node] = loop.now();
-  bool is_news = node < records.size() && records[node].stored != Record::Stored::unchanged;
-  if (is_news) tell(What::ready, node, "ready", records[node].verdict.reason);
+  bool is_news = node < states.size() && states[node].stored != ObjectState::Stored::unchanged;
+  if (is_news) tell(EventKind::ready, node, "ready", states[node].verdict.reason);
   plan.ready(node);
   changed.notify_all();
 }
 
 void Run::failed(uint32_t node, Error error) {
   if (plan.is_settled(node)) return;
-  tell(What::failed, node, "failed", "", error);
+  tell(EventKind::failed, node, "failed", "", error);
   settled_at[node] = loop.now();
   errors.emplace(node, std::move(error));
   plan.failed(node);

@@ -19,7 +19,7 @@
 namespace fairlead::rollout {
 
 // One object of the bundle.
-struct Record {
+struct ObjectState {
   enum class Stored { no, created, changed, unchanged };
   Stored stored = Stored::no;
   // From the plan's word until it was stored, and until it was settled.
@@ -45,7 +45,7 @@ struct Record {
   std::vector<std::string> warnings;
 };
 
-std::string_view name_of(Record::Stored stored);
+std::string_view name_of(ObjectState::Stored stored);
 
 // It is being deleted.
 bool is_terminating(const Json& object);
@@ -67,7 +67,7 @@ struct Run {
         plan(graph_),
         loop(client_.loop()),
         changed(loop),
-        records(bundle_.objects.size()),
+        states(bundle_.objects.size()),
         unchanged(bundle_.objects.size()),
         settled_at(graph_.nodes().size()),
         begun(loop.now()),
@@ -101,7 +101,7 @@ struct Run {
   // The time for all of it is over.
   bool out_of_time = false;
 
-  std::vector<Record> records;
+  std::vector<ObjectState> states;
   // Of each object that is in the cluster just as it would be sent: that form. Null for the others.
   std::vector<const Json*> unchanged;
   std::unordered_map<object::Key, uint32_t> nodes;
@@ -124,9 +124,9 @@ struct Run {
   std::set<std::string, std::less<>> predecessors;
 
   const object::Object& object(uint32_t node) const { return bundle.objects[node]; }
-  Duration patience_for(const object::Key& key) const;
+  Duration timeout_for(const object::Key& key) const;
   // The user has said how long to wait for its kind.
-  bool has_chosen_patience(const object::Key& key) const { return chosen_patience(key).has_value(); }
+  bool has_chosen_timeout(const object::Key& key) const { return chosen_timeout(key).has_value(); }
   // The object of the bundle with that key.
   std::optional<uint32_t> find(const object::Key& key) const;
   // Its kind is known by now: puts it into its namespace, if that was not done before. An error if it is for another.
@@ -144,15 +144,16 @@ struct Run {
   // Of the bundle, or as it was in the cluster; null if neither has it.
   const Json* service(const std::string& ns, const std::string& name) const;
 
-  void tell(journal::What what, uint32_t node, std::string state, std::string text, std::optional<Error> error = {});
-  void note(journal::What what, std::string text, std::optional<Error> error = {});
+  void tell(journal::EventKind kind, uint32_t node, std::string state, std::string text,
+            std::optional<Error> error = {});
+  void note(journal::EventKind kind, std::string text, std::optional<Error> error = {});
 
   void stored(uint32_t node);
   void ready(uint32_t node);
   void failed(uint32_t node, Error error);
 
  private:
-  std::optional<Duration> chosen_patience(const object::Key& key) const;
+  std::optional<Duration> chosen_timeout(const object::Key& key) const;
 };
 
 }  // namespace fairlead::rollout

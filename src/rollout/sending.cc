@@ -5,16 +5,16 @@
 #include "inventory/unchanged.h"
 #include "kube/plain_text.h"
 #include "rollout/causes.h"
-#include "rollout/contest.h"
+#include "rollout/conflict_rules.h"
 #include "rollout/deadline.h"
 #include "rollout/effect.h"
+#include "rollout/generated_kinds.h"
 #include "rollout/hooks.h"
-#include "rollout/made_kinds.h"
 
 namespace fairlead::rollout {
 namespace {
 
-using journal::What;
+using journal::EventKind;
 using kube::Awaited;
 using kube::Disposition;
 using kube::Failure;
@@ -72,9 +72,9 @@ bool Sender::may_have_outdated_schema(uint32_t node, const Fault& fault) const {
   if (fault.kind != FaultKind::schema && fault.kind != FaultKind::invalid) return false;
   std::optional<uint32_t> definition = run_.find(run_.definition_of(node));
   if (!definition) return false;
-  const Record& record = run_.records[*definition];
-  bool is_new = record.stored == Record::Stored::created || record.stored == Record::Stored::changed;
-  return is_new && run_.loop.now() - record.stored_at < kSchemaSettles;
+  const ObjectState& state = run_.states[*definition];
+  bool is_new = state.stored == ObjectState::Stored::created || state.stored == ObjectState::Stored::changed;
+  return is_new && run_.loop.now() - state.stored_at < kSchemaSettles;
 }
 
 Sender::Then Sender::decide(const Json& answer) const {
@@ -90,11 +90,11 @@ bool Sender::brings_parameters(std::string_view policy) const {
     bool is_policy =
         guard.kind == graph::Guard::Kind::validating_policy || guard.kind == graph::Guard::Kind::mutating_policy;
     if (!is_policy || guard.name != policy) continue;
-    for (uint32_t node : guard.stands_on) {
+    for (uint32_t node : guard.backed_by) {
       Plan::State state = run_.plan.state(node);
       bool comes = state != Plan::State::failed && state != Plan::State::held;
       bool is_parameter = !run_.object(node).kind().ends_with("AdmissionPolicy");
-      if (is_parameter && comes && run_.records[node].stored != Record::Stored::unchanged) return true;
+      if (is_parameter && comes && run_.states[node].stored != ObjectState::Stored::unchanged) return true;
     }
   }
   return false;
@@ -107,7 +107,7 @@ Sender::Next Sender::decide(uint32_t node, const Failure& failure) const {
     ErrorKind kind = failure.error().kind();
     return kind == ErrorKind::unavailable || kind == ErrorKind::timeout ? Next::pause : Next::give_up;
   }
-  if (fault->kind == FaultKind::field_conflict) return Next::contest;
+  if (fault->kind == FaultKind::field_conflict) return Next::conflict_rules;
   if (fault->kind == FaultKind::immutable_field && run_.object(node).annotation(kOnImmutable) == "recreate")
     return Next::recreate;
   if (fault->kind == FaultKind::immutable_field && !made_anew_.contains(node))
@@ -166,14 +166,14 @@ Task<kube::Outcome<void>> Sender::take_over(uint32_t node, uint64_t connection, 
 
 // Objects that are moved from another bundle have their own note.
 void Sender::tell_taken_over(uint32_t node, const std::vector<std::string>& managers) {
-  run_.records[node].taken_over = true;
+  run_.states[node].taken_over = true;
   std::string text;
   for (const std::string& manager : managers)
     if (!inventory::BundleName::of_manager(manager))
       text += (text.empty() ? "" : ", ") + kube::plain_text(manager, 128);
   if (text.empty()) return;
   std::string_view verb = run_.options.dry_run ? "would be" : "are";
-  run_.tell(What::note, node, "adopted", fmt::format("its fields {} taken over from {}", verb, text));
+  run_.tell(EventKind::note, node, "adopted", fmt::format("its fields {} taken over from {}", verb, text));
 }
 
 Task<void> Sender::look_for_comparison(uint32_t node, const kube::Reply& reply) {
@@ -185,22 +185,22 @@ Task<void> Sender::look_for_comparison(uint32_t node, const kube::Reply& reply) 
   run_.live.emplace(object.key(), &compared_.back());
 }
 
-Task<Result<void>> Sender::park(uint32_t node, const Fault& fault, Gate::Place& place) {
-  Record& record = run_.records[node];
-  bool is_new = !record.fault || record.fault->kind != fault.kind;
-  record.fault = fault;
-  record.waited_for = gate_for(fault);
+Task<Result<void>> Sender::park(uint32_t node, const Fault& fault, RetryGate::Place& place) {
+  ObjectState& state = run_.states[node];
+  bool is_new = !state.fault || state.fault->kind != fault.kind;
+  state.fault = fault;
+  state.waited_for = gate_for(fault);
   if (fault.webhook)
     if (auto guard = guards_.find_webhook(*fault.webhook)) {
       guards_.held_at(*guard);
       if (fault.kind == FaultKind::webhook_untrusted) guards_.distrusted(*guard);
-      record.waited_for = run_.graph.guards()[*guard].text();
+      state.waited_for = run_.graph.guards()[*guard].text();
     }
-  if (is_new) run_.tell(What::parked, node, std::string(kube::name_of(fault.kind)), fault.explanation);
+  if (is_new) run_.tell(EventKind::parked, node, std::string(kube::name_of(fault.kind)), fault.explanation);
   return place.wait(gates_.at(gate_for(fault)));
 }
 
-Task<Result<void>> Sender::await_reach(uint32_t node, Gate::Place& place, std::optional<Failure>& last) {
+Task<Result<void>> Sender::await_reach(uint32_t node, RetryGate::Place& place, std::optional<Failure>& last) {
   std::optional<uint32_t> guard = guards_.beyond_reach(node);
   if (!guard) co_return Result<void>();
   const graph::Guard& it = run_.graph.guards()[*guard];
@@ -209,7 +209,7 @@ Task<Result<void>> Sender::await_reach(uint32_t node, Gate::Place& place, std::o
   co_return co_await park(node, fault, place);
 }
 
-Task<Result<bool>> Sender::contest(uint32_t node, const Failure& failure, bool& force) {
+Task<Result<bool>> Sender::conflict_rules(uint32_t node, const Failure& failure, bool& force) {
   const object::Object& object = run_.object(node);
   Json live;
   for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
@@ -221,19 +221,19 @@ Task<Result<bool>> Sender::contest(uint32_t node, const Failure& failure, bool& 
     if (is_answered) break;
     CO_TRY(co_await sleep_for(run_.loop, pause));
   }
-  Claimant claimant{
+  Applier applier{
       .successor = run_.successor(), .force_conflicts = run_.options.force_conflicts, .adopt = run_.options.adopt};
-  Ruling ruling = rule_on(*failure.fault(), live, claimant);
+  Ruling ruling = rule_on(*failure.fault(), live, applier);
   force = ruling == Ruling::take_over || ruling == Ruling::move_here;
   if (ruling == Ruling::take_over) {
     // Those who give way by themselves are named when their fields are taken over.
     if (run_.options.force_conflicts)
-      run_.tell(What::note, node, "adopted", "its fields are taken over: " + failure.fault()->explanation);
+      run_.tell(EventKind::note, node, "adopted", "its fields are taken over: " + failure.fault()->explanation);
   } else if (ruling == Ruling::refuse) {
     refuse(node, failure, std::nullopt);
   } else {
     inventory::Owner owner = co_await inventory::find_owner(run_.client, live);
-    if (force) run_.tell(What::note, node, "moved", "it is moved here from " + owner.text);
+    if (force) run_.tell(EventKind::note, node, "moved", "it is moved here from " + owner.text);
     else belongs_elsewhere(node, owner);
   }
   co_return !force;
@@ -242,7 +242,7 @@ Task<Result<bool>> Sender::contest(uint32_t node, const Failure& failure, bool& 
 Task<Result<bool>> Sender::recreate(uint32_t node) {
   const object::Object& object = run_.object(node);
   const object::Resource& resource = *run_.kinds.of(object);
-  run_.tell(What::note, node, "recreate", "a field that cannot be changed differs: it is deleted and made again");
+  run_.tell(EventKind::note, node, "recreate", "a field that cannot be changed differs: it is deleted and made again");
   for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
     auto there = co_await run_.client.get(resource, object.ns(), object.name());
     if (!there && there.error().is(FaultKind::not_found)) co_return false;
@@ -307,9 +307,9 @@ Task<Result<void>> Sender::learn_kind(uint32_t node, std::optional<Failure>& las
       break;
     }
     Fault fault = kind_fault(run_, node);
-    if (!last) run_.tell(What::parked, node, std::string(kube::name_of(fault.kind)), fault.explanation);
-    run_.records[node].fault = fault;
-    run_.records[node].waited_for = fault.subject;
+    if (!last) run_.tell(EventKind::parked, node, std::string(kube::name_of(fault.kind)), fault.explanation);
+    run_.states[node].fault = fault;
+    run_.states[node].waited_for = fault.subject;
     last = Failure(std::move(fault));
     CO_TRY(co_await sleep_for(run_.loop, pause));
     pause = std::min(pause * 2, kLongestPause);
@@ -319,38 +319,38 @@ Task<Result<void>> Sender::learn_kind(uint32_t node, std::optional<Failure>& las
 }
 
 void Sender::accept(uint32_t node, kube::Reply reply) {
-  Record& record = run_.records[node];
-  record.fault.reset();
-  record.uid = reply.value["metadata"]["uid"].string_or("");
-  record.version = version_number(reply.value);
+  ObjectState& state = run_.states[node];
+  state.fault.reset();
+  state.uid = reply.value["metadata"]["uid"].string_or("");
+  state.version = version_number(reply.value);
   if (run_.options.dry_run)
     if (auto managers = inventory::former_managers(reply.value, run_.successor()); !managers.empty())
       tell_taken_over(node, managers);
-  record.stored = effect_of(run_, node, reply);
+  state.stored = effect_of(run_, node, reply);
   for (std::string& warning : reply.warnings) {
-    run_.tell(What::warning, node, "server", warning);
-    record.warnings.push_back(std::move(warning));
+    run_.tell(EventKind::warning, node, "server", warning);
+    state.warnings.push_back(std::move(warning));
   }
-  run_.tell(What::stored, node, std::string(name_of(record.stored)), "");
+  run_.tell(EventKind::stored, node, std::string(name_of(state.stored)), "");
   run_.stored(node);
   tracker_.follow(node, std::move(reply.value));
 }
 
 void Sender::belongs_elsewhere(uint32_t node, const inventory::Owner& owner) {
-  run_.records[node].conflict = true;
+  run_.states[node].conflict = true;
   run_.failed(node, belongs_error(run_, node, owner));
 }
 
 void Sender::refuse(uint32_t node, const Failure& failure, std::optional<Duration> within) {
-  Record& record = run_.records[node];
-  record.conflict = failure.is(FaultKind::field_conflict);
-  record.timed_out = within.has_value();
-  if (failure.fault()) record.fault = *failure.fault();
-  for (const std::string& warning : failure.warnings()) record.warnings.push_back(warning);
+  ObjectState& state = run_.states[node];
+  state.conflict = failure.is(FaultKind::field_conflict);
+  state.timed_out = within.has_value();
+  if (failure.fault()) state.fault = *failure.fault();
+  for (const std::string& warning : failure.warnings()) state.warnings.push_back(warning);
   run_.failed(node, refused_error(run_, guards_, evidence_, node, failure, within));
 }
 
-Task<Result<bool>> Sender::make_sendable(uint32_t node, Gate::Place& place, std::optional<Failure>& last) {
+Task<Result<bool>> Sender::make_sendable(uint32_t node, RetryGate::Place& place, std::optional<Failure>& last) {
   if (run_.options.dry_run && !run_.kinds.of(run_.object(node))) {
     unchecked(node, "it cannot be checked before the API that serves its kind is there");
     co_return true;
@@ -365,11 +365,11 @@ Task<Result<bool>> Sender::make_sendable(uint32_t node, Gate::Place& place, std:
   co_return false;
 }
 
-Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, std::optional<Failure>& last) {
+Task<Result<void>> Sender::send_until_stored(uint32_t node, RetryGate::Place& place, std::optional<Failure>& last) {
   CO_TRY_ASSIGN(bool is_settled, co_await make_sendable(node, place, last));
   Attempt attempt{.pause = kFirstPause};
   while (!is_settled) {
-    if (!holding_.is_recorded(node)) CO_TRY(co_await holding_.await_record(node, last));
+    if (!claim_keeper_.is_recorded(node)) CO_TRY(co_await claim_keeper_.await_record(node, last));
     CO_TRY_ASSIGN(attempt.connection, co_await guards_.connection_for(node));
     CO_TRY(co_await precedence_.await(node));
     // Not governed by patience: it is not the object's fault that there are many, and what is in flight ends by itself.
@@ -379,14 +379,14 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, Gate::Place& place, 
   co_return Result<void>();
 }
 
-Task<Result<bool>> Sender::send_once(uint32_t node, Attempt& attempt, Gate::Place& place,
+Task<Result<bool>> Sender::send_once(uint32_t node, Attempt& attempt, RetryGate::Place& place,
                                      std::optional<Failure>& last) {
   kube::Outcome<kube::Reply> outcome =
       co_await apply(node, attempt.connection, attempt.force).governed_by(&run_.requests);
   precedence_.sent(node);
-  run_.records[node].unanswered =
+  run_.states[node].unanswered =
       !outcome && !outcome.error().fault() && outcome.error().error().kind() == ErrorKind::cancelled;
-  if (run_.records[node].unanswered) co_return fail(cancelled_error());
+  if (run_.states[node].unanswered) co_return fail(cancelled_error());
   if (outcome) {
     switch (decide(outcome->value)) {
       case Then::accept:
@@ -395,7 +395,8 @@ Task<Result<bool>> Sender::send_once(uint32_t node, Attempt& attempt, Gate::Plac
         accept(node, *std::move(outcome));
         co_return true;
       case Then::await_gone:
-        run_.tell(What::parked, node, "terminating", "one of that name is being deleted, and has to be gone first");
+        run_.tell(EventKind::parked, node, "terminating",
+                  "one of that name is being deleted, and has to be gone first");
         CO_TRY(co_await await_gone(node));
         co_return false;
       case Then::apply_again: break;
@@ -409,7 +410,8 @@ Task<Result<bool>> Sender::send_once(uint32_t node, Attempt& attempt, Gate::Plac
   co_return co_await answer_refusal(node, attempt, place, *last);
 }
 
-Task<Result<bool>> Sender::answer_refusal(uint32_t node, Attempt& attempt, Gate::Place& place, const Failure& failure) {
+Task<Result<bool>> Sender::answer_refusal(uint32_t node, Attempt& attempt, RetryGate::Place& place,
+                                          const Failure& failure) {
   const Fault* fault = failure.fault();
   Next next = decide(node, failure);
   if (std::string why = reason_not_to_check(next, failure); !why.empty()) {
@@ -422,7 +424,7 @@ Task<Result<bool>> Sender::answer_refusal(uint32_t node, Attempt& attempt, Gate:
       if (failure.is(FaultKind::webhook_denied)) place.passed();
       refuse(node, failure, std::nullopt);
       co_return true;
-    case Next::contest: co_return co_await contest(node, failure, attempt.force);
+    case Next::conflict_rules: co_return co_await conflict_rules(node, failure, attempt.force);
     case Next::recreate: co_return co_await recreate(node);
     case Next::make_anew: co_return co_await make_anew(node);
     case Next::park: CO_TRY(co_await park(node, *fault, place)); break;
@@ -450,56 +452,56 @@ std::string Sender::reason_not_to_check(Next next, const Failure& failure) const
 }
 
 void Sender::tell_pause(uint32_t node, const Failure& failure) {
-  Record& record = run_.records[node];
+  ObjectState& state = run_.states[node];
   const Fault* fault = failure.fault();
   if (fault && may_have_outdated_schema(node, *fault)) {
-    if (!record.fault || record.fault->kind != fault->kind)
+    if (!state.fault || state.fault->kind != fault->kind)
       run_.tell(
-          What::parked, node, std::string(kube::name_of(fault->kind)),
+          EventKind::parked, node, std::string(kube::name_of(fault->kind)),
           "its CRD changed in this run, and the API server may still use the former schema: " + fault->explanation);
   } else {
-    run_.tell(What::error, node, fault ? std::string(kube::name_of(fault->kind)) : "no answer",
+    run_.tell(EventKind::error, node, fault ? std::string(kube::name_of(fault->kind)) : "no answer",
               failure.error().message());
   }
-  if (fault) record.fault = *fault;
+  if (fault) state.fault = *fault;
 }
 
 bool Sender::is_still_unchanged(uint32_t node) const {
   if (!run_.unchanged[node]) return false;
   return std::ranges::none_of(run_.containers_of(node), [&](const object::Key& key) {
     std::optional<uint32_t> container = run_.find(key);
-    return container && run_.records[*container].stored == Record::Stored::created;
+    return container && run_.states[*container].stored == ObjectState::Stored::created;
   });
 }
 
 // A dry run stores nothing, and so cannot tell about what leans on the bundle itself.
 void Sender::unchecked(uint32_t node, std::string text) {
-  run_.records[node].unchecked = true;
-  run_.records[node].warnings.push_back(text);
-  run_.tell(What::warning, node, "unchecked", std::move(text));
-  run_.records[node].stored = Record::Stored::created;
+  run_.states[node].unchecked = true;
+  run_.states[node].warnings.push_back(text);
+  run_.tell(EventKind::warning, node, "unchecked", std::move(text));
+  run_.states[node].stored = ObjectState::Stored::created;
   run_.stored(node);
   run_.ready(node);
 }
 
 Task<void> Sender::send(uint32_t node) {
-  run_.records[node].started = run_.loop.now();
+  run_.states[node].started = run_.loop.now();
   if (is_still_unchanged(node)) {
     const Json* live = run_.unchanged[node];
-    Record& record = run_.records[node];
-    record.stored = Record::Stored::unchanged;
-    record.uid = (*live)["metadata"]["uid"].string_or("");
-    record.version = version_number(*live);
-    run_.tell(What::stored, node, "unchanged", "");
+    ObjectState& state = run_.states[node];
+    state.stored = ObjectState::Stored::unchanged;
+    state.uid = (*live)["metadata"]["uid"].string_or("");
+    state.version = version_number(*live);
+    run_.tell(EventKind::stored, node, "unchanged", "");
     run_.stored(node);
     tracker_.follow(node, *live);
     co_return;
   }
-  CancelSource patience(&run_.waits);
-  Deadline deadline(run_, run_.object(node).key(), workloads_before(run_, node), [&] { patience.cancel(); });
-  Gate::Place place;
+  CancelSource time_limit(&run_.waits);
+  Deadline deadline(run_, run_.object(node).key(), workloads_before(run_, node), [&] { time_limit.cancel(); });
+  RetryGate::Place place;
   std::optional<Failure> last;
-  Result<void> result = co_await send_until_stored(node, place, last).governed_by(&patience);
+  Result<void> result = co_await send_until_stored(node, place, last).governed_by(&time_limit);
   place.leave();
   if (!result && deadline.passed()) refuse(node, last ? *last : Failure(result.error()), deadline.waited());
   run_.changed.notify_all();

@@ -4,11 +4,11 @@
 #include <deque>
 #include <set>
 
+#include "rollout/claim_keeper.h"
 #include "rollout/evidence.h"
-#include "rollout/gates.h"
 #include "rollout/guards.h"
-#include "rollout/holding.h"
 #include "rollout/precedence.h"
+#include "rollout/retry_gates.h"
 #include "rollout/run.h"
 #include "rollout/tracking.h"
 
@@ -16,9 +16,9 @@ namespace fairlead::rollout {
 
 class Sender {
  public:
-  Sender(Run& run, Holding& holding, Guards& guards, Tracker& tracker, Evidence& evidence, Gates& gates)
+  Sender(Run& run, ClaimKeeper& claim_keeper, Guards& guards, Tracker& tracker, Evidence& evidence, RetryGates& gates)
       : run_(run),
-        holding_(holding),
+        claim_keeper_(claim_keeper),
         guards_(guards),
         tracker_(tracker),
         evidence_(evidence),
@@ -31,7 +31,7 @@ class Sender {
 
  private:
   // What to do about a refusal.
-  enum class Next { give_up, pause, park, contest, recreate, make_anew };
+  enum class Next { give_up, pause, park, conflict_rules, recreate, make_anew };
   // What a successful apply leaves to do.
   enum class Then { accept, apply_again, await_gone };
 
@@ -43,19 +43,19 @@ class Sender {
   };
 
   // Sends the object until it is stored or refused for good. `last` holds the last refusal when the task is cancelled.
-  Task<Result<void>> send_until_stored(uint32_t node, Gate::Place& place, std::optional<kube::Failure>& last);
+  Task<Result<void>> send_until_stored(uint32_t node, RetryGate::Place& place, std::optional<kube::Failure>& last);
   // Everything before the first attempt: the kind is known, the namespace is set, and the guards can be reached. True
   // if the object is settled by that.
-  [[gnu::noinline]] Task<Result<bool>> make_sendable(uint32_t node, Gate::Place& place,
+  [[gnu::noinline]] Task<Result<bool>> make_sendable(uint32_t node, RetryGate::Place& place,
                                                      std::optional<kube::Failure>& last);
   // One attempt, and the wait that its answer asks for. True if the object is settled.
   //
   // Thousands of objects wait for their turn. If the compiler inlined the coroutines of an attempt, each of these
   // objects would hold the memory of a whole attempt (19 KB) while it waits.
-  [[gnu::noinline]] Task<Result<bool>> send_once(uint32_t node, Attempt& attempt, Gate::Place& place,
+  [[gnu::noinline]] Task<Result<bool>> send_once(uint32_t node, Attempt& attempt, RetryGate::Place& place,
                                                  std::optional<kube::Failure>& last);
   // Does what `decide` says about a refusal. True if the object is settled.
-  [[gnu::noinline]] Task<Result<bool>> answer_refusal(uint32_t node, Attempt& attempt, Gate::Place& place,
+  [[gnu::noinline]] Task<Result<bool>> answer_refusal(uint32_t node, Attempt& attempt, RetryGate::Place& place,
                                                       const kube::Failure& failure);
   // In a dry run: why that refusal says nothing about the object; empty if it does.
   std::string reason_not_to_check(Next next, const kube::Failure& failure) const;
@@ -78,13 +78,13 @@ class Sender {
   bool is_expected(uint32_t node, const kube::Fault& fault) const;
   bool brings_parameters(std::string_view policy) const;
   // Before the first try: until it makes sense. `last` tells meanwhile what it waits for.
-  Task<Result<void>> await_reach(uint32_t node, Gate::Place& place, std::optional<kube::Failure>& last);
-  Task<Result<void>> park(uint32_t node, const kube::Fault& fault, Gate::Place& place);
+  Task<Result<void>> await_reach(uint32_t node, RetryGate::Place& place, std::optional<kube::Failure>& last);
+  Task<Result<void>> park(uint32_t node, const kube::Fault& fault, RetryGate::Place& place);
   // `last` tells meanwhile what it waits for.
   Task<Result<void>> learn_kind(uint32_t node, std::optional<kube::Failure>& last);
   // Other field managers own fields of the object. True if it was refused for that; otherwise it is to be sent again,
   // by force or not.
-  Task<Result<bool>> contest(uint32_t node, const kube::Failure& failure, bool& force);
+  Task<Result<bool>> conflict_rules(uint32_t node, const kube::Failure& failure, bool& force);
   // A field that cannot be changed differs. True if the object was refused, since it could not be deleted; otherwise
   // the old one is gone, and it is to be sent again.
   Task<Result<bool>> recreate(uint32_t node);
@@ -98,11 +98,11 @@ class Sender {
   void refuse(uint32_t node, const kube::Failure& failure, std::optional<Duration> within);
 
   Run& run_;
-  Holding& holding_;
+  ClaimKeeper& claim_keeper_;
   Guards& guards_;
   Tracker& tracker_;
   Evidence& evidence_;
-  Gates& gates_;
+  RetryGates& gates_;
   Precedence precedence_;
   // How many are under way, and who waits for one of them to end.
   size_t in_flight_ = 0;

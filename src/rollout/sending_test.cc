@@ -18,12 +18,12 @@ class FirstApply final : public http::Transport {
   FirstApply(Loop& loop, http::Transport& inner, Happening happening)
       : loop_(loop), inner_(inner), happening_(std::move(happening)) {}
   Task<Result<http::Answer>> open(http::Request request) override {
-    if (request.method == "PATCH") came.push_back(loop_.now());
-    bool is_first = request.method == "PATCH" && came.size() == 1;
+    if (request.method == "PATCH") origin.push_back(loop_.now());
+    bool is_first = request.method == "PATCH" && origin.size() == 1;
     return is_first ? happening_() : inner_.open(std::move(request));
   }
 
-  std::vector<TimePoint> came;
+  std::vector<TimePoint> origin;
 
  private:
   Loop& loop_;
@@ -49,7 +49,7 @@ TEST_F(SendingTest, AnApplyThatIsNeverAnsweredIsSentAgain) {
   options.request_timeout = seconds(30);
   Ending ending = apply_through(network, options);
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
-  EXPECT_EQ(network.came.size(), 2u);
+  EXPECT_EQ(network.origin.size(), 2u);
   EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/a").is_null());
 }
 
@@ -62,9 +62,9 @@ TEST_F(SendingTest, AServerThatSaysHowMuchLaterIsGivenThatTime) {
   });
   Ending ending = apply_through(network, {});
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
-  ASSERT_EQ(network.came.size(), 2u);
-  EXPECT_GE(network.came[1] - network.came[0], seconds(90));
-  EXPECT_LT(network.came[1] - network.came[0], minutes(2));
+  ASSERT_EQ(network.origin.size(), 2u);
+  EXPECT_GE(network.origin[1] - network.origin[0], seconds(90));
+  EXPECT_LT(network.origin[1] - network.origin[0], minutes(2));
 }
 
 }  // namespace

@@ -8,12 +8,12 @@
 #include "rollout/causes.h"
 #include "rollout/effect.h"
 #include "rollout/missing.h"
-#include "rollout/patience.h"
+#include "rollout/retry.h"
 
 namespace fairlead::rollout {
 namespace {
 
-using journal::What;
+using journal::EventKind;
 using readiness::State;
 
 // After this long without a status, nobody is taken to write one.
@@ -59,20 +59,20 @@ Duration Tracker::age_of(const Json& object) const {
 
 void Tracker::follow(uint32_t node, Json stored) {
   if (is_enough(node)) {
-    run_.records[node].verdict = {.state = State::unknown, .reason = "stored"};
+    run_.states[node].verdict = {.state = State::unknown, .reason = "stored"};
     run_.ready(node);
     return;
   }
   Waiting& waiting = waiting_[node];
   waiting.last = std::move(stored);
   Duration for_status = kStatusGrace;
-  if (run_.records[node].stored == Record::Stored::unchanged) for_status -= age_of(waiting.last);
+  if (run_.states[node].stored == ObjectState::Stored::unchanged) for_status -= age_of(waiting.last);
   waiting.status_overdue = for_status <= Duration::zero();
   judge(node);
   if (run_.plan.is_settled(node)) return;
   const object::Key& key = run_.object(node).key();
   waiting.deadline = std::make_unique<Deadline>(run_, key, workloads_behind(run_, node), [this, node] {
-    run_.records[node].timed_out = true;
+    run_.states[node].timed_out = true;
     run_.failed(node, not_ready_error(run_, evidence_, node, waiting_[node].deadline->waited()));
     settle(node);
   });
@@ -143,7 +143,7 @@ void Tracker::start(const object::Resource& resource, View view) {
                             .name = std::string(metadata["name"].string_or(""))});
     if (!found) return;
     if (!gone) see(*found, object);
-    else if (metadata["uid"].string_or("") == run_.records[*found].uid) look_again(*found);
+    else if (metadata["uid"].string_or("") == run_.states[*found].uid) look_again(*found);
   };
   auto& watched = watches_[view.name];
   watched = std::make_unique<kube::Watched>(run_.client, resource, std::move(view.options), std::move(changed));
@@ -155,7 +155,7 @@ void Tracker::synced(const std::string& view) {
   const kube::Watched& watched = *watches_.at(view);
   std::vector<uint32_t> concerned;
   for (const auto& [node, waiting] : waiting_) {
-    if (node >= run_.records.size()) continue;
+    if (node >= run_.states.size()) continue;
     std::vector<View> views = views_of(node);
     if (std::ranges::find(views, view, &View::name) != views.end()) concerned.push_back(node);
   }
@@ -187,7 +187,7 @@ void Tracker::look_again(uint32_t node) {
 // A watch by label also loses an object that only loses its label.
 Task<void> Tracker::find_out_whether_deleted(uint32_t node) {
   const object::Object& object = run_.object(node);
-  auto there = co_await ask_patiently(
+  auto there = co_await retry_while_passing(
       run_.loop, [&] { return run_.client.get(*run_.kinds.of(object), object.ns(), object.name()); });
   if (!there) {
     if (there.error().is(kube::FaultKind::not_found)) deleted(node, "was deleted");
@@ -215,8 +215,8 @@ void Tracker::see(uint32_t node, const Json& object) {
   auto found = waiting_.find(node);
   if (found == waiting_.end()) return;
   // What was there before our own write says nothing about it.
-  if (version_number(object) < run_.records[node].version) return;
-  if (object["metadata"]["uid"].string_or("") != run_.records[node].uid) {
+  if (version_number(object) < run_.states[node].version) return;
+  if (object["metadata"]["uid"].string_or("") != run_.states[node].uid) {
     deleted(node, "was deleted and created again");
     return;
   }
@@ -261,19 +261,19 @@ readiness::Why Tracker::why(uint32_t node, const Json& object) const {
 // its time to start is none for a while.
 void Tracker::tell_trouble(uint32_t node, const readiness::Why& why) {
   std::string& last = waiting_[node].trouble;
-  bool is_early = !why.grave && run_.loop.now() - run_.records[node].stored_at < kPodsGrace;
+  bool is_early = !why.grave && run_.loop.now() - run_.states[node].stored_at < kPodsGrace;
   if (is_early || why.causes.empty() || why.causes.front() == last) return;
   last = why.causes.front();
-  run_.tell(What::progress, node, "trouble", last);
+  run_.tell(EventKind::progress, node, "trouble", last);
 }
 
 void Tracker::judge(uint32_t node) {
   auto found = waiting_.find(node);
   if (found == waiting_.end()) return;
-  Record& record = run_.records[node];
+  ObjectState& state = run_.states[node];
   readiness::Verdict verdict = readiness::judge(found->second.last, options_for(node, found->second));
-  bool moved = verdict.reason != record.verdict.reason;
-  record.verdict = verdict;
+  bool moved = verdict.reason != state.verdict.reason;
+  state.verdict = verdict;
   if (verdict.state == State::ready) {
     run_.ready(node);
     settle(node);
@@ -289,7 +289,7 @@ void Tracker::judge(uint32_t node) {
     settle(node);
     return;
   }
-  if (moved) run_.tell(What::progress, node, std::string(readiness::name_of(verdict.state)), verdict.reason);
+  if (moved) run_.tell(EventKind::progress, node, std::string(readiness::name_of(verdict.state)), verdict.reason);
   tell_trouble(node, pods);
 }
 
@@ -320,7 +320,7 @@ void Tracker::follow_outside(uint32_t node) {
                                 .because(*trouble));
       });
   scope_.spawn(watched->run());
-  Duration limit = run_.patience_for(key);
+  Duration limit = run_.timeout_for(key);
   waiting_[node].timers.push_back(run_.loop.call_after(limit, [this, node, limit, text = key.text()] {
     run_.failed(node,
                 Error(ErrorKind::timeout, fmt::format("{} is not there and ready after {}", text, short_text(limit))));
@@ -331,7 +331,7 @@ void Tracker::evidence_changed(std::string_view kind, const std::string& ns) {
   if (kind != "Pod" && kind != "Event" && kind != "StorageClass") return;
   std::vector<uint32_t> concerned;
   for (const auto& [node, waiting] : waiting_)
-    if (node < run_.records.size() && (ns.empty() || run_.object(node).ns() == ns)) concerned.push_back(node);
+    if (node < run_.states.size() && (ns.empty() || run_.object(node).ns() == ns)) concerned.push_back(node);
   for (uint32_t node : concerned) judge(node);
 }
 

@@ -58,7 +58,9 @@ class TrackingTest : public RolloutTest {
       }(*this, method, target, body));
     });
   }
-  size_t count(journal::What what) const { return size_t(std::ranges::count(events_, what, &journal::Event::what)); }
+  size_t count(journal::EventKind kind) const {
+    return size_t(std::ranges::count(events_, kind, &journal::Event::kind));
+  }
 };
 
 TEST_F(TrackingTest, AUserOfTwoNamespacesSeesWhatBecomesOfThem) {
@@ -72,7 +74,7 @@ TEST_F(TrackingTest, AUserOfTwoNamespacesSeesWhatBecomesOfThem) {
     Ending ending = apply(deployment("a") + deployment("b"), options);
     EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
     EXPECT_LT(ending.took, seconds(10));
-    EXPECT_EQ(count(journal::What::warning), 0u) << events();
+    EXPECT_EQ(count(journal::EventKind::warning), 0u) << events();
     EXPECT_THAT(events(), HasSubstr("this user may not list APIServices, CRDs, Services, admission policies, "
                                     "namespaces, webhook configurations of the cluster"));
   }

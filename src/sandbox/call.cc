@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "admission/warnings.h"
+#include "schema/apply.h"
 
 namespace fairlead::sandbox {
 void Call::warn(std::string text) {
@@ -12,10 +13,7 @@ void Call::warn(std::string text) {
 }
 
 std::string Call::manager() const {
-  std::string_view named = route.query.get("fieldManager");
-  if (!named.empty()) return std::string(named);
-  std::string_view agent = std::string_view(user_agent).substr(0, user_agent.find('/'));
-  return agent.empty() ? "unknown" : std::string(agent.substr(0, 128));
+  return schema::manager_name(route.query.get("fieldManager"), user_agent);
 }
 
 Reply Reply::of(Json value, int status) {

@@ -230,7 +230,8 @@ void keep_times(const Json& live, Json& updated) {
 
 std::string manager_name(std::string_view field_manager, std::string_view user_agent) {
   if (!field_manager.empty()) return std::string(field_manager);
-  return std::string(user_agent.substr(0, user_agent.find('/')).substr(0, 128));
+  std::string_view program = user_agent.substr(0, user_agent.find('/'));
+  return program.empty() ? "unknown" : std::string(program.substr(0, 128));
 }
 
 }  // namespace fairlead::schema

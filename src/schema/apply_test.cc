@@ -113,6 +113,7 @@ TEST(ManagerName, ComesFromTheUserAgent) {
   EXPECT_EQ(manager_name("mine", "kubectl/v1.37"), "mine");
   EXPECT_EQ(manager_name("", "kubectl/v1.37 (linux)"), "kubectl");
   EXPECT_EQ(manager_name("", std::string(200, 'x')), std::string(128, 'x'));
+  EXPECT_EQ(manager_name("", ""), "unknown");
 }
 
 TEST(ResetFields, FollowTheKind) {

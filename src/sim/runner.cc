@@ -64,8 +64,8 @@ class Shortening {
 // A run that does not end by itself is told to.
 Task<void> play(const Scenario& scenario, World& world) {
   CancelSource cancel;
-  Loop::TimerId timer = world.loop.call_after(scenario.patience, [&] {
-    world.fail(fmt::format("the run hangs: it is not over after {} s", scenario.patience / std::chrono::seconds(1)));
+  Loop::TimerId timer = world.loop.call_after(scenario.time_limit, [&] {
+    world.fail(fmt::format("the run hangs: it is not over after {} s", scenario.time_limit / std::chrono::seconds(1)));
     cancel.cancel();
   });
   co_await scenario.play(world).governed_by(&cancel);

@@ -16,7 +16,7 @@ struct Scenario {
   // The work, and the checks, which report with World::fail. Everything that it starts has ended when it has.
   std::function<Task<void>(World&)> play;
   // A run that takes longer, by its own clock, hangs.
-  Duration patience = std::chrono::hours(1);
+  Duration time_limit = std::chrono::hours(1);
 };
 
 struct Run {

@@ -396,7 +396,7 @@ class Removals {
     world_.history.note("engine", [&] { return journal::to_json(event).dump(); });
     const Placed* one = find(event.key);
     if (!one) return;
-    if (event.what == journal::What::removed && is_there(*one))
+    if (event.kind == journal::EventKind::removed && is_there(*one))
       world_.fail(one->key().text() + " was said to be gone, and is there");
     if (event.state != "stuck" || !healed_for(30s + world_.weather.rates.delay)) return;
     // Namespaces tell what is left in them only now and then.
@@ -474,7 +474,7 @@ Scenario removal_scenario(RemovalSabotage sabotage) {
   return {.name = "removal",
           .weather = weather,
           .play = [sabotage = std::move(sabotage)](World& world) { return play(world, sabotage); },
-          .patience = 4h};
+          .time_limit = 4h};
 }
 
 }  // namespace fairlead::sim

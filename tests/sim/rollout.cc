@@ -102,7 +102,7 @@ Scenario rollout_scenario(RolloutSabotage sabotage) {
   return {.name = "rollout",
           .weather = weather,
           .play = [sabotage = std::move(sabotage)](World& world) { return play(world, sabotage); },
-          .patience = 4h};
+          .time_limit = 4h};
 }
 
 }  // namespace fairlead::sim

@@ -1,0 +1,103 @@
+// A graph while it is being made: the objects by key, nodes, and needs in no order yet.
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/contents.h"
+#include "graph/kinds.h"
+
+namespace fairlead::graph {
+
+// A key that points into strings of somebody else.
+struct KeyView {
+  std::string_view group;
+  std::string_view kind;
+  std::string_view ns;
+  std::string_view name;
+
+  bool operator==(const KeyView&) const = default;
+  struct Hash {
+    size_t operator()(const KeyView& key) const noexcept;
+  };
+};
+inline KeyView view(const object::Key& key) {
+  return {.group = key.group, .kind = key.kind, .ns = key.ns, .name = key.name};
+}
+
+struct Edge {
+  uint32_t from = 0;
+  uint32_t to = 0;
+  const std::string* reason = nullptr;
+  Level level = Level::stored;
+  bool hard = false;
+};
+
+class GraphBuilder {
+ public:
+  GraphBuilder(const manifest::Bundle& bundle, const ClusterState& cluster, const Options& options);
+
+  const manifest::Bundle& bundle;
+  const ClusterState& cluster;
+  const Options& options;
+  Kinds kinds;
+  std::vector<uint32_t> kind_of;  // by object
+  std::vector<Edge> edges;
+  // The order that people ask for in steps (waves.h), and which of them each object is part of; kNone for none.
+  struct Step {
+    std::string text;
+    std::string reason;  // why what comes later waits for it
+  };
+  std::vector<Step> steps;
+  std::vector<uint32_t> step_of;
+  std::unique_ptr<Contents> contents = std::make_unique<Contents>();
+
+  uint32_t object_count() const { return static_cast<uint32_t>(bundle.objects.size()); }
+  const Json& value(uint32_t object) const { return bundle.objects[object].value(); }
+  const object::Key& key(uint32_t object) const { return contents->keys[object]; }
+  const Kind& kind(uint32_t object) const { return kinds[kind_of[object]]; }
+  Family family(uint32_t object) const { return kind(object).family; }
+  // Objects of strings, or null where there are none.
+  const Json& labels(uint32_t object) const { return *labels_[object]; }
+  const Json& annotations(uint32_t object) const { return *annotations_[object]; }
+  std::string position(uint32_t object) const { return bundle.objects[object].source().text(); }
+
+  // An object of the bundle, or kNone.
+  uint32_t find(const KeyView& key) const;
+  // The Secret itself, or what makes it: a Certificate, an ExternalSecret, a SealedSecret.
+  uint32_t find_secret(std::string_view ns, std::string_view name) const;
+
+  // Nothing happens where the target is kNone, or the node itself.
+  void need(uint32_t from, uint32_t to, Level level, bool hard, std::string_view reason);
+  void soft(uint32_t from, uint32_t to, std::string_view reason) { need(from, to, Level::stored, false, reason); }
+
+  uint32_t add_node(Node::Kind kind, uint32_t index);
+  uint32_t add_named(Node::Kind kind, std::string name);
+  uint32_t outside(object::Key key);
+  uint32_t guard_node(uint32_t guard) const { return object_count() + guard; }
+
+  // "ConfigMap team/a", "ConfigMap team/a and 3 others"
+  std::string text_of(const std::vector<uint32_t>& objects) const;
+
+ private:
+  void read_objects();
+  void index_objects();
+  void index_made_secret(uint32_t object);
+
+  // By object. Several passes ask for them; in a large bundle each would have to fetch its metadata from far away
+  // again.
+  std::vector<const Json*> labels_;
+  std::vector<const Json*> annotations_;
+  std::unordered_map<KeyView, uint32_t, KeyView::Hash> by_key_;
+  std::unordered_map<KeyView, uint32_t, KeyView::Hash> secret_makers_;
+  std::unordered_map<object::Key, uint32_t> outsides_;
+  const std::string* last_reason_ = nullptr;
+};
+
+// Text in lower case, letters of ASCII only.
+std::string lower(std::string_view text);
+// Without space around it.
+std::string_view trim(std::string_view text);
+
+}  // namespace fairlead::graph

@@ -1,0 +1,38 @@
+// What is left in a namespace that is on its way out and does not go.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/client.h"
+#include "kube/discovery.h"
+#include "removal/stuck.h"
+
+namespace fairlead::removal {
+
+struct RemainingObject {
+  object::Key key;
+  object::Resource resource;
+  Json object;
+
+  // "acme.dev/cleanup, acme.dev/more"
+  std::string finalizers() const;
+};
+
+struct RemainingContent {
+  // Objects on their way out that wait for finalizers.
+  std::vector<RemainingObject> held;
+  // How many other objects there are. Events do not count.
+  size_t others = 0;
+  // Kinds that cannot be listed: "widgets.example.com".
+  std::vector<std::string> unread;
+};
+
+// One list per kind in that namespace.
+Task<RemainingContent> find_remaining_content(kube::Client& client, kube::Discovery& discovery, std::string ns);
+
+// What cannot be reached and so cannot be removed: "what APIService v1.example.com serves". Empty if everything can.
+// Pure.
+std::string unreachable_text(const Evidence& evidence, const RemainingContent& left);
+
+}  // namespace fairlead::removal

@@ -1,0 +1,246 @@
+// A bundle's claim: what stands in its way, and how long it holds.
+#include <algorithm>
+#include <deque>
+
+#include "base/base64.h"
+#include "rollout/rollout_testing.h"
+
+namespace fairlead::rollout {
+namespace {
+
+using std::chrono::seconds;
+
+const object::Resource kConfigMaps{
+    .group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .singular = "", .namespaced = true};
+
+// An operator that guards ConfigMaps, those of its own namespace apart; `rest` belongs to its pods.
+std::string guard_of_config_maps(std::string_view rest = "") {
+  return fmt::format(R"(
+apiVersion: v1
+kind: Namespace
+metadata: {{name: operator}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: webhook, namespace: operator}}
+spec:
+  selector: {{app: operator}}
+  ports: [{{port: 443, targetPort: 8443}}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: operator, namespace: operator}}
+spec:
+  replicas: 1
+  strategy: {{type: Recreate}}
+  selector: {{matchLabels: {{app: operator}}}}
+  template:
+    metadata:
+      labels: {{app: operator}}
+      annotations: {{{}}}
+    spec:
+      containers: [{{name: operator, image: operator:1, ports: [{{containerPort: 8443}}]}}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {{name: maps}}
+webhooks:
+- name: v.maps.example.com
+  clientConfig: {{caBundle: {}, service: {{name: webhook, namespace: operator}}}}
+  rules: [{{apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}}]
+  namespaceSelector:
+    matchExpressions: [{{key: kubernetes.io/metadata.name, operator: NotIn, values: [operator]}}]
+  failurePolicy: Fail
+  sideEffects: None
+  admissionReviewVersions: [v1]
+---
+)",
+                     rest, to_base64(kCertificate));
+}
+
+std::string config_map(std::string_view name) {
+  return fmt::format("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}}}\n---\n", name);
+}
+constexpr std::string_view kSecret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\n";
+
+class ClaimKeeperTest : public RolloutTest {
+ protected:
+  ClaimKeeperTest() { serve("operator/webhook", std::string(kCertificate)); }
+
+  Options named() {
+    Options options;
+    options.name = "shop";
+    options.holder = "ann";
+    return options;
+  }
+  // Its pods go, and its Service is left without endpoints.
+  void break_operator() {
+    auto scaled = loop_.run(client_.patch(kDeployments, "operator", "operator", kube::PatchType::merge,
+                                          *Json::parse(R"({"spec":{"replicas":0}})"),
+                                          {.field_manager = "kubectl-client-side-apply"}));
+    ASSERT_TRUE(scaled);
+    (void)loop_.run(sleep_for(loop_, seconds(5)));
+  }
+  Json record() { return get("/api/v1/namespaces/default/configmaps/fairlead-shop"); }
+  std::string texts(journal::EventKind kind) const {
+    std::string text;
+    for (const journal::Event& event : events_)
+      if (event.kind == kind) text += event.text + "\n";
+    return text;
+  }
+  // Does that in the cluster a while after now.
+  void later(Duration after, std::function<Task<void>()> work) {
+    // Kept: a coroutine does not own what its lambda captures.
+    works_.push_back(std::move(work));
+    loop_.call_after(after, [this, kept = &works_.back()] { injector_.spawn((*kept)()); });
+  }
+
+  std::deque<std::function<Task<void>()>> works_;
+};
+
+TEST_F(ClaimKeeperTest, AnOperatorInTheWayOfItsOwnRecordIsRepaired) {
+  EXPECT_EQ(apply(guard_of_config_maps() + config_map("a") + config_map("old"), named()).how, Ending::How::done);
+  break_operator();
+  Options options = named();
+  options.prune = true;
+  Ending ending = apply(guard_of_config_maps() + config_map("a"), options);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_EQ(states(ending),
+            "Namespace operator unchanged\nService operator/webhook unchanged\nDeployment operator/operator changed\n"
+            "ValidatingWebhookConfiguration maps unchanged\nConfigMap default/a unchanged\n"
+            "ConfigMap default/old removed\n");
+  EXPECT_EQ(texts(journal::EventKind::warning),
+            "webhook v.maps.example.com (ValidatingWebhookConfiguration maps) intercepts the record of the bundle, "
+            "ConfigMap default/fairlead-shop: it fails closed: while it does not answer, no run can claim the bundle, "
+            "and one that would extend the record cannot begin\n"
+            "the bundle is not claimed, and nobody else is kept out of it, until webhook v.maps.example.com answers: "
+            "webhook v.maps.example.com cannot be called: nothing listens behind service operator/webhook:443 (dial "
+            "tcp 10.96.7.243:443: connect: connection refused). It is part of this bundle, so what the record of the "
+            "bundle covers is rolled out all the same\n");
+  EXPECT_NE(texts(journal::EventKind::note).find("the bundle is claimed now\n"), std::string::npos) << events();
+  EXPECT_FALSE(record()["metadata"]["annotations"].contains("fairlead.dev/claim"));
+}
+
+TEST_F(ClaimKeeperTest, WhatTheRecordDoesNotCoverWaitsForTheClaim) {
+  EXPECT_EQ(apply(guard_of_config_maps(), named()).how, Ending::How::done);
+  break_operator();
+  Ending ending = apply(guard_of_config_maps() + std::string(kSecret), named());
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  size_t claimed = events().find("the bundle is claimed now");
+  size_t stored =
+      events().find(R"("kind":"Secret","namespace":"default","name":"s","source":"bundle.yaml:40"},"state":"created")");
+  EXPECT_LT(claimed, stored) << events();
+  EXPECT_NE(stored, std::string::npos) << events();
+  EXPECT_EQ(record()["metadata"]["annotations"]["applyset.kubernetes.io/contains-group-kinds"].string_or(""),
+            "Deployment.apps,Namespace,Secret,Service,ValidatingWebhookConfiguration.admissionregistration.k8s.io");
+}
+
+TEST_F(ClaimKeeperTest, ARecordThatCannotBeMadeIsReportedWithItsCauseAndAWayOut) {
+  EXPECT_EQ(apply(guard_of_config_maps()).how, Ending::How::done);
+  break_operator();
+  Ending ending = apply(guard_of_config_maps(), named());
+  EXPECT_EQ(ending.how, Ending::How::timed_out);
+  EXPECT_EQ(
+      reports(ending),
+      "error: bundle shop in namespace default could not be claimed within 5m\n"
+      "  because   webhook v.maps.example.com (ValidatingWebhookConfiguration maps) holds its record, ConfigMap "
+      "default/fairlead-shop\n"
+      "  because   webhook v.maps.example.com cannot be called: nothing listens behind service "
+      "operator/webhook:443 (dial tcp 10.96.7.243:443: connect: connection refused)\n"
+      "  because   service operator/webhook has no endpoints\n"
+      "  because   no pod has the labels that it selects: app=operator\n"
+      "  next      fairlead apply … without --name and --prune writes no record, and can repair the webhook; then "
+      "run this again\n");
+  EXPECT_LT(ending.requests, 250u);
+  // About every 30 s.
+  EXPECT_GE(std::ranges::count(events_, journal::EventKind::waiting, &journal::Event::kind), 7);
+  EXPECT_EQ(ending.took, std::chrono::minutes(5));
+  EXPECT_EQ(apply(guard_of_config_maps()).how, Ending::How::done);
+  EXPECT_EQ(apply(guard_of_config_maps(), named()).how, Ending::How::done) << events();
+}
+
+TEST_F(ClaimKeeperTest, TheTimeForAllOfItCountsForTheClaimToo) {
+  EXPECT_EQ(apply(guard_of_config_maps()).how, Ending::How::done);
+  break_operator();
+  Options options = named();
+  options.timeout = seconds(40);
+  Ending ending = apply(guard_of_config_maps(), options);
+  EXPECT_EQ(ending.how, Ending::How::timed_out);
+  EXPECT_EQ(ending.took, seconds(40));
+  EXPECT_NE(reports(ending).find("could not be claimed within 40s"), std::string::npos) << reports(ending);
+}
+
+TEST_F(ClaimKeeperTest, WhoMayBeAliveIsNotPassedBy) {
+  EXPECT_EQ(apply(guard_of_config_maps(), named()).how, Ending::How::done);
+  std::string claim = Json(Json::Object{{"holder", "ben"}, {"renewed", "2030-01-01T00:00:00Z"}}).dump();
+  Json patch(Json::Object{});
+  patch.make("metadata").make("annotations").make("fairlead.dev/claim") = claim;
+  ASSERT_TRUE(loop_.run(client_.patch(kConfigMaps, "default", "fairlead-shop", kube::PatchType::merge, patch)));
+  break_operator();
+  Ending ending = apply(guard_of_config_maps(), named());
+  EXPECT_EQ(ending.how, Ending::How::timed_out);
+  EXPECT_NE(reports(ending).find("ben has claimed it, and could not give a sign of life either"), std::string::npos)
+      << reports(ending);
+  EXPECT_EQ(states(ending).find("unchanged"), std::string::npos) << states(ending);
+}
+
+TEST_F(ClaimKeeperTest, AnOperatorThatIsReplacedMayTakeLongerThanAClaimLives) {
+  EXPECT_EQ(apply(guard_of_config_maps() + config_map("a"), named()).how, Ending::How::done);
+  Ending ending =
+      apply(guard_of_config_maps("sandbox.fairlead.dev/ready-after: 2m") + config_map("a") + config_map("b"), named());
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_GT(ending.took, std::chrono::minutes(2));
+  EXPECT_NE(texts(journal::EventKind::warning)
+                .find("the claim of the bundle cannot be renewed, and holds all the same, since nobody can write its "
+                      "record until webhook v.maps.example.com answers: webhook v.maps.example.com cannot be called: "
+                      "nothing listens"),
+            std::string::npos)
+      << texts(journal::EventKind::warning);
+  EXPECT_FALSE(record()["metadata"]["annotations"].contains("fairlead.dev/claim"));
+}
+
+// A ConfigMap with a finalizer, which somebody takes away after a while.
+constexpr std::string_view kSlow =
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: slow, finalizers: [example.com/later]}\n---\n";
+
+TEST_F(ClaimKeeperTest, TheClaimIsKeptWhilePruningTakesItsTime) {
+  Options options = named();
+  EXPECT_EQ(apply(config_map("a") + std::string(kSlow), options).how, Ending::How::done);
+  options.prune = true;
+  std::string claim;
+  later(seconds(55), [&]() -> Task<void> {
+    auto read = co_await client_.get(kConfigMaps, "default", "fairlead-shop");
+    if (read) claim = read->value["metadata"]["annotations"]["fairlead.dev/claim"].string_or("");
+  });
+  later(seconds(60), [&]() -> Task<void> {
+    (void)co_await client_.patch(kConfigMaps, "default", "slow", kube::PatchType::merge,
+                                 *Json::parse(R"({"metadata":{"finalizers":null}})"));
+  });
+  Ending ending = apply(config_map("a"), options);
+  EXPECT_EQ(states(ending), "ConfigMap default/a unchanged\nConfigMap default/slow removed\n") << reports(ending);
+  EXPECT_NE(claim.find(R"("renewals":5)"), std::string::npos) << claim;
+  EXPECT_FALSE(record()["metadata"]["annotations"].contains("fairlead.dev/claim"));
+  loop_.run(injector_.join());
+}
+
+TEST_F(ClaimKeeperTest, PruningEndsWithTheClaim) {
+  Options options = named();
+  EXPECT_EQ(apply(config_map("a") + std::string(kSlow), options).how, Ending::How::done);
+  options.prune = true;
+  later(seconds(15), [&]() -> Task<void> {
+    (void)co_await client_.patch(kConfigMaps, "default", "fairlead-shop", kube::PatchType::merge,
+                                 *Json::parse(R"({"metadata":{"annotations":{"fairlead.dev/claim":null}}})"));
+  });
+  Ending ending = apply(config_map("a"), options);
+  EXPECT_EQ(ending.how, Ending::How::failed);
+  EXPECT_LT(ending.took, seconds(25));
+  EXPECT_NE(reports(ending).find("error: bundle shop in namespace default is no longer held by this run\n"
+                                 "  because   somebody removed the claim from ConfigMap default/fairlead-shop\n"
+                                 "  next      run again when nobody else is at work on it\n"),
+            std::string::npos)
+      << reports(ending);
+  loop_.run(injector_.join());
+}
+
+}  // namespace
+}  // namespace fairlead::rollout

@@ -1,0 +1,29 @@
+// Asking again while the answer is a fault that passes by itself: an API server that is starting, storage without a
+// leader.
+#pragma once
+
+#include <algorithm>
+
+#include "base/scope.h"
+#include "kube/outcome.h"
+
+namespace fairlead::rollout {
+
+inline constexpr Duration kRetryFor = std::chrono::seconds(15);
+
+// `ask` gives a Task<kube::Outcome<T>>, anew each time. The last answer is given when the patience is over. No answer
+// at all is not waited out: the client has tried, and whoever has no cluster wants to know it soon.
+template <class Ask>
+auto retry_while_passing(Loop& loop, Ask ask) -> decltype(ask()) {
+  TimePoint end = loop.now() + kRetryFor;
+  for (Duration pause = std::chrono::milliseconds(100);;
+       pause = std::min(pause * 2, Duration(std::chrono::seconds(5)))) {
+    auto answer = co_await ask();
+    bool passes =
+        !answer && answer.error().fault() && answer.error().fault()->disposition == kube::Disposition::passing;
+    if (!passes || loop.now() + pause > end) co_return answer;
+    if (!co_await sleep_for(loop, pause)) co_return answer;
+  }
+}
+
+}  // namespace fairlead::rollout
