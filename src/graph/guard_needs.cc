@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "graph/implicit_objects.h"
-#include "graph/loops.h"
+#include "plan/adjacency.h"
 
 namespace fairlead::graph {
 namespace {
@@ -38,7 +38,7 @@ class GuardNeeds {
   explicit GuardNeeds(GraphBuilder& builder) : builder_(builder), contents_(*builder.contents) {}
 
   void run() {
-    std::vector<uint32_t> component = components(everything());
+    std::vector<uint32_t> component = plan::components(everything());
     find_earliest();
     sets_.assign(contents_.match_starts.size() - 1, kNone);
     for (uint32_t i = 0; i < builder_.object_count(); ++i) {
@@ -63,12 +63,12 @@ class GuardNeeds {
  private:
   // All the needs that there are, those for guards included: objects and the guards that rest on them end up in one
   // component. A set of meetings is a node of its own here, and so are the basics.
-  Links everything() {
+  plan::Adjacency everything() {
     auto nodes = static_cast<uint32_t>(contents_.nodes.size());
     auto sets = static_cast<uint32_t>(contents_.match_starts.size() - 1);
     uint32_t basics = nodes + sets;
     std::map<std::string_view, std::vector<uint32_t>> answering = answering_by_namespace();
-    Links links(basics + 1);
+    plan::Adjacency links(basics + 1);
     auto each = [&](auto take) {
       for (const Edge& edge : builder_.edges) take(edge.from, edge.to);
       for (uint32_t i = 0; i < builder_.object_count(); ++i)

@@ -2,14 +2,16 @@
 
 #include <queue>
 
+#include "plan/adjacency.h"
+
 namespace fairlead::graph {
 namespace {
 
 constexpr size_t kMostLoops = 20;
 
 // The needs of each node, as numbers of edges.
-Links needs_by_node(const GraphBuilder& builder) {
-  Links links(builder.contents->nodes.size());
+plan::Adjacency needs_by_node(const GraphBuilder& builder) {
+  plan::Adjacency links(builder.contents->nodes.size());
   for (const Edge& edge : builder.edges) links.count(edge.from);
   links.lay_out();
   for (uint32_t e = 0; e < builder.edges.size(); ++e) links.add(builder.edges[e].from, e);
@@ -17,13 +19,13 @@ Links needs_by_node(const GraphBuilder& builder) {
 }
 
 std::vector<uint32_t> components_of(const GraphBuilder& builder, bool hard_only) {
-  Links links(builder.contents->nodes.size());
+  plan::Adjacency links(builder.contents->nodes.size());
   for (const Edge& edge : builder.edges)
     if (edge.hard || !hard_only) links.count(edge.from);
   links.lay_out();
   for (const Edge& edge : builder.edges)
     if (edge.hard || !hard_only) links.add(edge.from, edge.to);
-  return components(links);
+  return plan::components(links);
 }
 
 // Members of every component that has more than one.
@@ -168,7 +170,7 @@ class Loops {
   }
 
   GraphBuilder& builder_;
-  Links needs_;
+  plan::Adjacency needs_;
   std::vector<bool> gone_;
 };
 

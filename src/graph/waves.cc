@@ -4,7 +4,7 @@
 #include <map>
 
 #include "graph/hooks.h"
-#include "graph/loops.h"
+#include "plan/adjacency.h"
 
 namespace fairlead::graph {
 namespace {
@@ -179,7 +179,7 @@ class Waves {
   }
 
   GraphBuilder& builder_;
-  Links needers_;  // of each node, by hard needs
+  plan::Adjacency needers_;  // of each node, by hard needs
 };
 
 }  // namespace

@@ -175,7 +175,8 @@ class Engine {
     if (std::ranges::all_of(run_.targets, is_namespace)) co_return;
     if (std::ranges::all_of(collaterals, [](const Collateral& collateral) { return collateral.carrying.empty(); }))
       co_return;
-    Plan plan(order_of(live_targets()));
+    Order order = order_of(live_targets());
+    Plan plan = plan_of(order);
     for (uint32_t i = 0; i < first; ++i)
       if (stays(i)) plan.failed(i);
     for (const Collateral& collateral : collaterals)
@@ -249,7 +250,8 @@ class Engine {
     co_await find_what_goes_at_once(all).governed_by(&run_.waits);
     Order order = order_of(all);
     for (const std::string& note : order.notes) run_.note(EventKind::note, note);
-    run_.plan.emplace(std::move(order));
+    run_.order = std::move(order);
+    run_.plan.emplace(plan_of(run_.order));
     settle_what_is_clear(collaterals);
     co_return collaterals;
   }
@@ -267,7 +269,7 @@ class Engine {
         continue;
       } else if (entry.last.is_null()) {
         entry.state = State::absent;
-        run_.plan->gone(i);
+        run_.plan->done(i);
       } else if (entry.implied) {
         continue;
       } else if (auto refusal = refusal_of(key, entry.last, run_.options.bundle, run_.options.force, run_.owners)) {
@@ -276,7 +278,7 @@ class Engine {
         entry.state = State::kept;
         run_.tell(EventKind::warning, i, "stays",
                   fmt::format("it stays: {} ({})", entry.kept->cause()->message(), entry.kept->next()));
-        run_.plan->gone(i);
+        run_.plan->done(i);
       }
     }
     for (const Collateral& collateral : collaterals)
@@ -335,12 +337,12 @@ class Engine {
     for (uint32_t i = 0; i < run_.targets.size(); ++i) {
       TargetState& entry = run_.states[i];
       run_.settle(i, entry.state);
-      if (run_.plan && run_.plan->state(i) == Plan::State::held) entry.state = State::held;
+      if (run_.plan && run_.plan->state(i) == Plan::State::blocked) entry.state = State::held;
       if (entry.told && entry.state == State::not_begun) entry.state = State::leaving;
       if (entry.error) {
         all_late = all_late && entry.error->kind() == ErrorKind::timeout;
         Cause cause{.error = *entry.error, .holds = {}};
-        for (uint32_t held : run_.plan->held_by(i)) cause.holds.push_back(run_.key(held));
+        for (uint32_t held : run_.plan->blocked_by(i)) cause.holds.push_back(run_.key(held));
         ending.causes.push_back(std::move(cause));
       }
       ending.objects.push_back({.key = run_.key(i),

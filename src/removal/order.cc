@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "graph/graph.h"
+#include "plan/adjacency.h"
 #include "removal/asked.h"
 #include "removal/finalizers.h"
 
@@ -269,58 +270,19 @@ class Ordering {
   Order order_;
 };
 
-// Strongly connected components, without recursion: the number of each node's component.
-std::vector<uint32_t> components(const Order& order) {
-  uint32_t count = order.nodes();
-  std::vector<std::vector<uint32_t>> next(count);
-  for (const Edge& edge : order.edges) next[edge.sooner].push_back(edge.later);
-  constexpr uint32_t kNone = ~uint32_t{0};
-  std::vector<uint32_t> index(count, kNone), low(count, 0), component(count, kNone), stack;
-  std::vector<bool> on_stack(count, false);
-  uint32_t counter = 0, found = 0;
-  struct Frame {
-    uint32_t node;
-    size_t at;
-  };
-  for (uint32_t root = 0; root < count; ++root) {
-    if (index[root] != kNone) continue;
-    std::vector<Frame> frames{{root, 0}};
-    while (!frames.empty()) {
-      Frame& frame = frames.back();
-      uint32_t node = frame.node;
-      if (frame.at == 0) {
-        index[node] = low[node] = counter++;
-        stack.push_back(node);
-        on_stack[node] = true;
-      }
-      if (frame.at < next[node].size()) {
-        uint32_t child = next[node][frame.at++];
-        if (index[child] == kNone) frames.push_back({child, 0});
-        else if (on_stack[child]) low[node] = std::min(low[node], index[child]);
-        continue;
-      }
-      if (low[node] == index[node]) {
-        uint32_t member;
-        do {
-          member = stack.back();
-          stack.pop_back();
-          on_stack[member] = false;
-          component[member] = found;
-        } while (member != node);
-        ++found;
-      }
-      frames.pop_back();
-      if (!frames.empty()) low[frames.back().node] = std::min(low[frames.back().node], low[node]);
-    }
-  }
-  return component;
+std::vector<uint32_t> components_of(const Order& order) {
+  plan::Adjacency adjacency(order.nodes());
+  for (const Edge& edge : order.edges) adjacency.count(edge.sooner);
+  adjacency.lay_out();
+  for (const Edge& edge : order.edges) adjacency.add(edge.sooner, edge.later);
+  return plan::components(adjacency);
 }
 
 }  // namespace
 
 void break_loops(Order& order) {
   for (Strength weakest : {Strength::better, Strength::wished}) {
-    std::vector<uint32_t> component = components(order);
+    std::vector<uint32_t> component = components_of(order);
     auto closes = [&](const Edge& edge) {
       return edge.strength == weakest && component[edge.later] == component[edge.sooner];
     };

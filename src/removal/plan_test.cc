@@ -12,10 +12,10 @@ namespace {
 
 using testing::ElementsAre;
 
-// Things from YAML, as they would be in a cluster.
-class Things {
+// Targets from YAML, as they would be in a cluster.
+class Targets {
  public:
-  explicit Things(const std::string& yaml) {
+  explicit Targets(const std::string& yaml) {
     bundle_ = bundle_of(yaml);
     for (const object::Object& object : bundle_.objects) {
       std::string plural = object.kind();
@@ -32,7 +32,8 @@ class Things {
 
   // What goes at once in a line; the next line once all that is gone.
   std::vector<std::string> turns() const {
-    Plan plan(order_of(targets));
+    Order order = order_of(targets);
+    Plan plan = plan_of(order);
     std::vector<std::string> lines;
     while (true) {
       std::vector<uint32_t> next = plan.take_startable();
@@ -40,7 +41,7 @@ class Things {
       std::string line;
       for (uint32_t target : next) line += (line.empty() ? "" : " ") + targets[target].key.name;
       lines.push_back(line);
-      for (uint32_t target : next) plan.gone(target);
+      for (uint32_t target : next) plan.done(target);
     }
   }
 
@@ -57,20 +58,20 @@ constexpr std::string_view kHook =
     "  rules: [{{apiGroups: ['{}'], apiVersions: ['*'], operations: [{}], resources: ['*']}}]\n";
 
 TEST(Order, WhatHasNothingToDoWithEachOtherGoesAtOnce) {
-  Things targets(config_map("a") + config_map("b") + deployment("c"));
+  Targets targets(config_map("a") + config_map("b") + deployment("c"));
   EXPECT_THAT(targets.turns(), ElementsAre("a b c"));
 }
 
 TEST(Order, AnOperatorsBundle) {
-  Things targets("apiVersion: v1\nkind: Namespace\nmetadata: {name: system}\n---\n" + std::string(kWidgets) +
-                 deployment("operator", "system") + config_map("settings", "", "system") + widget("w", "", "team") +
-                 fmt::format(kHook, "example.com", "UPDATE"));
+  Targets targets("apiVersion: v1\nkind: Namespace\nmetadata: {name: system}\n---\n" + std::string(kWidgets) +
+                  deployment("operator", "system") + config_map("settings", "", "system") + widget("w", "", "team") +
+                  fmt::format(kHook, "example.com", "UPDATE"));
   EXPECT_THAT(targets.turns(), ElementsAre("w", "widgets.example.com", "guard", "operator settings", "system"));
 }
 
 TEST(Order, ANamespaceGoesBesideWhatIsInItWhereNothingThereNeedsAnOrder) {
   auto turns = [](const std::string& more) {
-    Things targets("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" + config_map("a", "", "team") + more);
+    Targets targets("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" + config_map("a", "", "team") + more);
     targets.targets[0].at_once = true;
     return targets.turns();
   };
@@ -82,25 +83,25 @@ TEST(Order, ANamespaceGoesBesideWhatIsInItWhereNothingThereNeedsAnOrder) {
 }
 
 TEST(Order, InstancesThatAreNotAmongThemNeedTheOperatorUntilTheirDefinitionIsGone) {
-  Things alone(std::string(kWidgets) + "---\n" + deployment("operator"));
+  Targets alone(std::string(kWidgets) + "---\n" + deployment("operator"));
   alone.targets[0].takes_others = true;
   EXPECT_THAT(alone.turns(), ElementsAre("widgets.example.com", "operator"));
 }
 
 TEST(Order, FinalizersOfOthersGoFirstAndThoseOfKubernetesDoNot) {
-  Things targets(config_map("a", "finalizers: [acme.dev/x]") +
-                 config_map("b", "finalizers: [kubernetes.io/pvc-protection]") + deployment("c"));
+  Targets targets(config_map("a", "finalizers: [acme.dev/x]") +
+                  config_map("b", "finalizers: [kubernetes.io/pvc-protection]") + deployment("c"));
   EXPECT_THAT(targets.turns(), ElementsAre("a", "b c"));
 }
 
 TEST(Order, WhatAWebhookIsAskedAboutGoesWhileItAnswers) {
-  Things targets(config_map("a", "", "team") + config_map("behind", "", "system") + deployment("hook", "system") +
-                 fmt::format(kHook, "", "DELETE"));
+  Targets targets(config_map("a", "", "team") + config_map("behind", "", "system") + deployment("hook", "system") +
+                  fmt::format(kHook, "", "DELETE"));
   EXPECT_THAT(targets.turns(), ElementsAre("a", "guard", "behind hook"));
 }
 
 TEST(Order, AnApiServiceGoesAfterWhatItServesAndBeforeItsServer) {
-  Things targets(
+  Targets targets(
       "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: v1.acme.dev}\nspec: {group: acme.dev, "
       "version: v1}\n" +
       deployment("server") + "---\napiVersion: acme.dev/v1\nkind: Thing\nmetadata: {name: t, namespace: default}\n");
@@ -108,19 +109,19 @@ TEST(Order, AnApiServiceGoesAfterWhatItServesAndBeforeItsServer) {
 }
 
 TEST(Order, WhatPeopleWroteDownHoldsTheOtherWayRound) {
-  Things targets(config_map("first", "annotations: {argocd.argoproj.io/sync-wave: '-1'}") + config_map("second") +
-                 config_map("third", "annotations: {argocd.argoproj.io/sync-wave: '5'}"));
+  Targets targets(config_map("first", "annotations: {argocd.argoproj.io/sync-wave: '-1'}") + config_map("second") +
+                  config_map("third", "annotations: {argocd.argoproj.io/sync-wave: '5'}"));
   EXPECT_THAT(targets.turns(), ElementsAre("third", "second", "first"));
-  Things needs(config_map("a") + config_map("b", "annotations: {fairlead.dev/needs: ConfigMap/a}"));
+  Targets needs(config_map("a") + config_map("b", "annotations: {fairlead.dev/needs: ConfigMap/a}"));
   EXPECT_THAT(needs.turns(), ElementsAre("b", "a"));
 }
 
 TEST(Order, AWaveGivesWayToWhatFinalizersNeed) {
   // The operator came in an earlier wave than its CRD's own: reversed, it would go after; and that is what happens.
-  Things fine(std::string(kWidgets) + widget("w", "acme.dev/x") + deployment("operator"));
+  Targets fine(std::string(kWidgets) + widget("w", "acme.dev/x") + deployment("operator"));
   EXPECT_THAT(fine.turns(), ElementsAre("w", "widgets.example.com", "operator"));
   // The widget in the first wave would go last of all: it cannot.
-  Things odd(
+  Targets odd(
       "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: default, finalizers: [acme.dev/x], "
       "annotations: {argocd.argoproj.io/sync-wave: '-1'}}\n" +
       deployment("operator"));
@@ -131,25 +132,26 @@ TEST(Order, AWaveGivesWayToWhatFinalizersNeed) {
 }
 
 TEST(Plan, WhatFailsHoldsWhatGoesAfterIt) {
-  Things targets(std::string(kWidgets) + widget("w") + config_map("free", "finalizers: [acme.dev/x]") +
-                 deployment("operator"));
-  Plan plan(order_of(targets.targets));
+  Targets targets(std::string(kWidgets) + widget("w") + config_map("free", "finalizers: [acme.dev/x]") +
+                  deployment("operator"));
+  Order order = order_of(targets.targets);
+  Plan plan = plan_of(order);
   EXPECT_THAT(plan.take_startable(), ElementsAre(1, 2));
-  auto waits = plan.waits_for(0, 5);
-  ASSERT_EQ(waits.size(), 1U);
-  EXPECT_EQ(waits[0].target, 1U);
-  EXPECT_EQ(waits[0].reason, "it is an instance of it");
+  std::vector<plan::Edge> unmet = plan.unmet(0, 5);
+  ASSERT_EQ(unmet.size(), 1U);
+  EXPECT_EQ(unmet[0].needs, 1U);
+  EXPECT_EQ(unmet[0].reason, "it is an instance of it");
   plan.failed(1);
-  EXPECT_EQ(plan.state(0), Plan::State::held);
-  EXPECT_THAT(plan.held_by(1), ElementsAre(0, 3));
-  plan.gone(2);
+  EXPECT_EQ(plan.state(0), Plan::State::blocked);
+  EXPECT_THAT(plan.blocked_by(1), ElementsAre(0, 3));
+  plan.done(2);
   EXPECT_EQ(plan.unsettled(), 0U);
 }
 
-TEST(Plan, ManyThingsTakeLittleTime) {
+TEST(Plan, ManyTargetsTakeLittleTime) {
   std::string yaml = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n";
   for (int i = 0; i < 3000; ++i) yaml += config_map(fmt::format("c{}", i), "annotations: {a: b}", "team");
-  Things targets(yaml);
+  Targets targets(yaml);
   EXPECT_EQ(targets.turns().size(), 2U);
 }
 

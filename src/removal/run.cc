@@ -91,7 +91,7 @@ void Run::gone(uint32_t i, std::string how) {
   settle(i, State::gone);
   tell(EventKind::removed, i, "gone", std::move(how));
   if (auto around = find_namespace_of(i)) moved(*around);
-  plan->gone(i);
+  plan->done(i);
   changed.notify_all();
 }
 

@@ -82,6 +82,8 @@ struct Run {
   bool out_of_time = false;
   std::vector<TargetState> states;
   std::unordered_map<object::Key, uint32_t> index;
+  Order order;
+  // Refers to the order.
   std::optional<Plan> plan;
   // Of targets that belong to bundles.
   Owners owners;

@@ -134,7 +134,7 @@ bool Sender::is_to_repeat(uint32_t target, const kube::Outcome<kube::Reply>& out
 void Sender::would_go(uint32_t target) {
   run_.settle(target, State::would_go);
   run_.tell(EventKind::note, target, "would go", "would be removed");
-  run_.plan->gone(target);
+  run_.plan->done(target);
   run_.changed.notify_all();
 }
 
@@ -143,9 +143,9 @@ void Sender::told(uint32_t target, std::string text) {
   entry.told = true;
   entry.moved_at = run_.loop.now();
   run_.tell(EventKind::progress, target, "leaving", std::move(text));
-  if (run_.options.wait || run_.plan->is_awaited(target)) return;
+  if (run_.options.wait || run_.plan->is_needed_done(target)) return;
   run_.settle(target, State::leaving);
-  run_.plan->gone(target);
+  run_.plan->done(target);
   run_.changed.notify_all();
 }
 

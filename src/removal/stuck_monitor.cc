@@ -176,8 +176,8 @@ std::string StuckMonitor::behind_text() const {
   std::string first;
   for (uint32_t i = 0; i < run_.targets.size(); ++i) {
     if (run_.plan->state(i) != Plan::State::waiting || behind++ > 0) continue;
-    for (const Plan::Wait& wait : run_.plan->waits_for(i, 1))
-      first = fmt::format("{} for {} ({})", run_.key(i).text(), run_.key(wait.target).text(), wait.reason);
+    for (const plan::Edge& edge : run_.plan->unmet(i, 1))
+      first = fmt::format("{} for {} ({})", run_.key(i).text(), run_.key(edge.needs).text(), edge.reason);
   }
   if (behind == 0) return {};
   return fmt::format("; {} {} behind: {}{}", behind, behind == 1 ? "waits" : "wait", first, behind == 1 ? "" : ", …");

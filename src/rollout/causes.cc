@@ -185,10 +185,10 @@ std::string held_text(const Run& run, uint32_t node) {
     if (state.stored != ObjectState::Stored::no) return state.verdict.reason;
     if (state.fault) return state.fault->explanation;
   }
-  std::vector<graph::Need> needs = run.plan.unmet(node);
-  if (needs.empty()) return "on its way";
-  std::string text = fmt::format("{} ({})", run.graph.text(needs.front().target), needs.front().reason);
-  if (needs.size() > 1) text += fmt::format(" and {} more", needs.size() - 1);
+  std::vector<plan::Edge> unmet = run.plan.unmet(node);
+  if (unmet.empty()) return "on its way";
+  std::string text = fmt::format("{} ({})", run.graph.text(unmet.front().needs), unmet.front().reason);
+  if (unmet.size() > 1) text += fmt::format(" and {} more", unmet.size() - 1);
   return text;
 }
 

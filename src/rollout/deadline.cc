@@ -65,13 +65,13 @@ TimePoint Deadline::due_after(uint32_t workload) const {
   switch (run_.plan.state(workload)) {
     case Plan::State::started: return state.started + time_limit;
     case Plan::State::stored: return state.stored_at + time_limit;
-    case Plan::State::ready:
+    case Plan::State::done:
       // Where nobody waits for workloads, stored counts as ready.
       return std::max(run_.settled_at[workload] + limit_,
                       run_.options.wait ? TimePoint() : state.stored_at + time_limit);
     case Plan::State::waiting:
     case Plan::State::failed:
-    case Plan::State::held: break;
+    case Plan::State::blocked: break;
   }
   return {};
 }

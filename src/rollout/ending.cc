@@ -11,7 +11,7 @@ using State = ObjectEnding::State;
 
 State state_of(const Run& run, uint32_t node) {
   const ObjectState& state = run.states[node];
-  if (run.plan.state(node) == Plan::State::held) return State::held;
+  if (run.plan.state(node) == Plan::State::blocked) return State::held;
   if (run.graph.is_left_out(node)) return State::left_out;
   if (is_blocked(run, node)) return State::held;
   if (run.plan.state(node) == Plan::State::failed)
@@ -32,7 +32,7 @@ ObjectEnding object_ending(const Run& run, uint32_t node) {
   return {.key = run.object(node).key(),
           .source = run.object(node).source().text(),
           .state = state_of(run, node),
-          .ready = run.plan.state(node) == Plan::State::ready,
+          .ready = run.plan.state(node) == Plan::State::done,
           .error = error == run.errors.end() ? std::nullopt : std::optional(error->second),
           .warnings = state.warnings};
 }
@@ -79,7 +79,7 @@ std::optional<graph::Need> last_need(const Run& run, uint32_t node) {
 std::vector<PathStep> critical_path(const Run& run) {
   std::optional<uint32_t> at;
   for (uint32_t node = 0; node < run.states.size(); ++node)
-    if (run.plan.state(node) == Plan::State::ready && (!at || run.settled_at[node] > run.settled_at[*at])) at = node;
+    if (run.plan.state(node) == Plan::State::done && (!at || run.settled_at[node] > run.settled_at[*at])) at = node;
   std::vector<PathStep> path;
   while (at && path.size() < 100) {
     std::optional<graph::Need> need = last_need(run, *at);

@@ -13,7 +13,7 @@ std::string describe_command(const object::Key& key) {
 std::string standing(const Run& run, uint32_t generator) {
   const ObjectState& state = run.states[generator];
   if (run.plan.state(generator) == Plan::State::failed) return "has failed";
-  if (run.plan.state(generator) == Plan::State::ready) return "is ready";
+  if (run.plan.state(generator) == Plan::State::done) return "is ready";
   return state.verdict.reason.empty() ? "is stored" : "is stored: " + state.verdict.reason;
 }
 

@@ -67,7 +67,7 @@ std::string_view ended_by(const Run& run, uint32_t node, bool complete) {
   // Without a name, what was there before may be somebody else's.
   if (run.part_of.empty() && state.stored != ObjectState::Stored::created && !runs_anew(run, node)) return {};
   bool runs = runs_to_its_end(run.object(node));
-  bool succeeded = run.plan.state(node) == Plan::State::ready && state.verdict.state == readiness::State::ready;
+  bool succeeded = run.plan.state(node) == Plan::State::done && state.verdict.state == readiness::State::ready;
   if (hook->delete_succeeded && succeeded && (runs || complete)) return "hook-succeeded";
   bool failed = run.plan.state(node) == Plan::State::failed && runs;
   return hook->delete_failed && failed ? "hook-failed" : std::string_view();

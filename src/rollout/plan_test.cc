@@ -33,15 +33,15 @@ std::string in_wave(int wave) { return fmt::format("argocd.argoproj.io/sync-wave
 
 TEST(Plan, WhatNeedsNothingStartsAtOnceAndOnce) {
   graph::Graph graph = graph_of(config_map("a") + config_map("b"));
-  Plan plan(graph);
+  Plan plan = plan_of(graph);
   EXPECT_THAT(plan.take_startable(), ElementsAre(0u, 1u));
   EXPECT_THAT(plan.take_startable(), IsEmpty());
   EXPECT_EQ(plan.state(0), State::started);
   EXPECT_EQ(plan.unsettled(), 2u);
   plan.stored(0);
   EXPECT_EQ(plan.unsettled(), 2u);
-  plan.ready(0);
-  plan.ready(0);
+  plan.done(0);
+  plan.done(0);
   EXPECT_EQ(plan.unsettled(), 1u);
 }
 
@@ -53,13 +53,13 @@ kind: Pod
 metadata: {name: app}
 spec: {containers: [{name: a, image: a, envFrom: [{configMapRef: {name: config}}]}]}
 )");
-  Plan plan(graph);
+  Plan plan = plan_of(graph);
   EXPECT_THAT(plan.take_startable(), ElementsAre(1u));
   ASSERT_EQ(plan.unmet(0).size(), 1u);
-  EXPECT_EQ(plan.unmet(0)[0].target, 1u);
+  EXPECT_EQ(plan.unmet(0)[0].needs, 1u);
   plan.stored(1);
   EXPECT_THAT(plan.take_startable(), ElementsAre(2u));
-  plan.ready(1);
+  plan.done(1);
   EXPECT_THAT(plan.take_startable(), ElementsAre(0u));
   EXPECT_THAT(plan.unmet(0), IsEmpty());
 }
@@ -67,41 +67,41 @@ spec: {containers: [{name: a, image: a, envFrom: [{configMapRef: {name: config}}
 TEST(Plan, AWaveBeginsWhenAllOfTheOneBeforeIsReady) {
   graph::Graph graph =
       graph_of(config_map("c", in_wave(2)) + config_map("b", in_wave(1)) + config_map("a1") + config_map("a2"));
-  Plan plan(graph);
+  Plan plan = plan_of(graph);
   EXPECT_THAT(plan.take_startable(), ElementsAre(2u, 3u));
-  plan.ready(2);
+  plan.done(2);
   plan.stored(3);
   EXPECT_THAT(plan.take_startable(), IsEmpty());
-  plan.ready(3);
+  plan.done(3);
   EXPECT_THAT(plan.take_startable(), ElementsAre(1u));
-  plan.ready(1);
+  plan.done(1);
   EXPECT_THAT(plan.take_startable(), ElementsAre(0u));
 }
 
 TEST(Plan, AFailureHoldsWhatNeedsItHoweverFarAndNothingElse) {
   graph::Graph graph =
       graph_of(config_map("a") + config_map("b", after("a")) + config_map("c", after("b")) + config_map("free"));
-  Plan plan(graph);
+  Plan plan = plan_of(graph);
   EXPECT_THAT(plan.take_startable(), ElementsAre(0u, 3u));
   plan.failed(0);
-  EXPECT_EQ(plan.state(1), State::held);
-  EXPECT_EQ(plan.state(2), State::held);
+  EXPECT_EQ(plan.state(1), State::blocked);
+  EXPECT_EQ(plan.state(2), State::blocked);
   EXPECT_EQ(plan.root_cause(2), 0u);
-  EXPECT_THAT(plan.held_by(0), ElementsAre(1u, 2u));
+  EXPECT_THAT(plan.blocked_by(0), ElementsAre(1u, 2u));
   EXPECT_EQ(plan.state(3), State::started);
   EXPECT_EQ(plan.unsettled(), 1u);
-  plan.ready(0);
+  plan.done(0);
   EXPECT_EQ(plan.state(0), State::failed) << "what has failed stays so";
   EXPECT_THAT(plan.take_startable(), IsEmpty());
 }
 
 TEST(Plan, AFailureInAWaveHoldsTheNextOnes) {
   graph::Graph graph = graph_of(config_map("b", in_wave(1)) + config_map("a1") + config_map("a2"));
-  Plan plan(graph);
+  Plan plan = plan_of(graph);
   (void)plan.take_startable();
   plan.failed(2);
-  plan.ready(1);
-  EXPECT_EQ(plan.state(0), State::held);
+  plan.done(1);
+  EXPECT_EQ(plan.state(0), State::blocked);
   EXPECT_EQ(plan.root_cause(0), 2u);
   EXPECT_EQ(plan.unsettled(), 0u);
 }
@@ -146,16 +146,16 @@ webhooks:
 )");
   ASSERT_EQ(graph.guards().size(), 1u);
   uint32_t guard = graph.node_of_guard(0);
-  Plan plan(graph);
+  Plan plan = plan_of(graph);
   EXPECT_THAT(plan.take_startable(), ElementsAre(1u, 2u, 5u));
-  for (uint32_t node : {1u, 2u, 5u}) plan.ready(node);
+  for (uint32_t node : {1u, 2u, 5u}) plan.done(node);
   EXPECT_THAT(plan.take_startable(), ElementsAre(3u, 4u));
-  plan.ready(3);
+  plan.done(3);
   EXPECT_EQ(plan.state(guard), State::waiting);
   plan.stored(4);
   EXPECT_THAT(plan.take_startable(), ElementsAre(guard));
   EXPECT_EQ(plan.state(0), State::waiting);
-  plan.ready(guard);
+  plan.done(guard);
   EXPECT_THAT(plan.take_startable(), ElementsAre(0u));
 }
 
@@ -177,13 +177,13 @@ TEST(Plan, AHundredThousandObjects) {
                       i < 10 ? Json() : Json(fmt::format("/namespaces/default/ConfigMap/m{}", i - 10))}});
   graph::Graph graph = graph::Graph::build(bundle, {});
   ASSERT_FALSE(graph.has_errors());
-  Plan plan(graph);
+  Plan plan = plan_of(graph);
   size_t started = 0;
   while (plan.unsettled() > 0) {
     std::vector<uint32_t> next = plan.take_startable();
     ASSERT_FALSE(next.empty());
     started += next.size();
-    for (uint32_t node : next) plan.ready(node);
+    for (uint32_t node : next) plan.done(node);
   }
   EXPECT_EQ(started, kCount);
 }

@@ -39,7 +39,7 @@ std::string key_of_node(uint32_t node) { return fmt::format("node {}", node); }
 // The node with an error that `node` failed with, or is held by.
 std::optional<uint32_t> culprit(const Run& run, uint32_t node) {
   if (run.errors.contains(node)) return node;
-  if (run.plan.state(node) == Plan::State::held) return run.plan.root_cause(node);
+  if (run.plan.state(node) == Plan::State::blocked) return run.plan.root_cause(node);
   return std::nullopt;
 }
 
@@ -113,7 +113,7 @@ std::vector<uint32_t> blocked_by(const Run& run, const Group& group) {
   std::set<uint32_t> blocked;
   for (uint32_t node : group.members) {
     if (group.members.size() > 1 && is_object(run, node) && is_blocked(run, node)) blocked.insert(node);
-    for (uint32_t held : run.plan.held_by(node)) blocked.insert(held);
+    for (uint32_t held : run.plan.blocked_by(node)) blocked.insert(held);
   }
   return {blocked.begin(), blocked.end()};
 }

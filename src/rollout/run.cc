@@ -114,7 +114,7 @@ void Run::ready(uint32_t node) {
   settled_at[node] = loop.now();
   bool is_news = node < states.size() && states[node].stored != ObjectState::Stored::unchanged;
   if (is_news) tell(EventKind::ready, node, "ready", states[node].verdict.reason);
-  plan.ready(node);
+  plan.done(node);
   changed.notify_all();
 }
 

@@ -64,7 +64,7 @@ struct Run {
         kinds(kinds_),
         cluster(cluster_),
         graph(graph_),
-        plan(graph_),
+        plan(plan_of(graph_)),
         loop(client_.loop()),
         changed(loop),
         states(bundle_.objects.size()),

@@ -49,7 +49,7 @@ bool Sender::is_expected(uint32_t node, const Fault& fault) const {
   if (!fault.wait.only_if_expected) return true;
   auto comes = [&](const object::Key& key) {
     std::optional<uint32_t> other = run_.find(key);
-    return other && run_.plan.state(*other) != Plan::State::failed && run_.plan.state(*other) != Plan::State::held;
+    return other && run_.plan.state(*other) != Plan::State::failed && run_.plan.state(*other) != Plan::State::blocked;
   };
   switch (fault.wait.what) {
     case Awaited::service:
@@ -92,7 +92,7 @@ bool Sender::brings_parameters(std::string_view policy) const {
     if (!is_policy || guard.name != policy) continue;
     for (uint32_t node : guard.backed_by) {
       Plan::State state = run_.plan.state(node);
-      bool comes = state != Plan::State::failed && state != Plan::State::held;
+      bool comes = state != Plan::State::failed && state != Plan::State::blocked;
       bool is_parameter = !run_.object(node).kind().ends_with("AdmissionPolicy");
       if (is_parameter && comes && run_.states[node].stored != ObjectState::Stored::unchanged) return true;
     }

@@ -44,7 +44,7 @@ Tracker::~Tracker() {
 
 bool Tracker::is_enough(uint32_t node) const {
   if (run_.options.dry_run) return true;
-  return !run_.options.wait && !run_.plan.is_needed_ready(node);
+  return !run_.options.wait && !run_.plan.is_needed_done(node);
 }
 
 // Since anything but its status was last written.

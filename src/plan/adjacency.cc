@@ -1,20 +1,27 @@
-#include "graph/loops.h"
+#include "plan/adjacency.h"
 
-namespace fairlead::graph {
+#include <algorithm>
 
-void Links::lay_out() {
+namespace fairlead::plan {
+namespace {
+
+constexpr uint32_t kNone = ~uint32_t{0};
+
+}  // namespace
+
+void Adjacency::lay_out() {
   for (size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
   fill_.assign(starts_.begin(), starts_.end() - 1);
   targets_.resize(starts_.back());
 }
 
-// Tarjan's way, without recursion: a chain of needs may be as long as the bundle.
-std::vector<uint32_t> components(const Links& links) {
+// Tarjan's algorithm without recursion, because a chain of nodes may be as long as the whole bundle.
+std::vector<uint32_t> components(const Adjacency& adjacency) {
   struct Frame {
     uint32_t node = 0;
     uint32_t next = 0;
   };
-  auto size = static_cast<uint32_t>(links.size());
+  auto size = static_cast<uint32_t>(adjacency.size());
   std::vector<uint32_t> component(size, kNone);
   std::vector<uint32_t> seen(size, kNone);
   std::vector<uint32_t> lowest(size, 0);
@@ -32,7 +39,7 @@ std::vector<uint32_t> components(const Links& links) {
     enter(root);
     while (!path.empty()) {
       Frame& frame = path.back();
-      std::span<const uint32_t> targets = links.from(frame.node);
+      std::span<const uint32_t> targets = adjacency.from(frame.node);
       if (frame.next < targets.size()) {
         uint32_t target = targets[frame.next++];
         if (seen[target] == kNone) enter(target);
@@ -54,4 +61,4 @@ std::vector<uint32_t> components(const Links& links) {
   return component;
 }
 
-}  // namespace fairlead::graph
+}  // namespace fairlead::plan

@@ -1,0 +1,127 @@
+#include "plan/plan.h"
+
+#include <algorithm>
+
+namespace fairlead::plan {
+
+Plan::Plan(std::vector<Role> roles, std::vector<Edge> edges)
+    : roles_(std::move(roles)),
+      edges_(std::move(edges)),
+      needs_(roles_.size()),
+      dependents_(roles_.size()),
+      states_(roles_.size(), State::waiting),
+      unmet_(roles_.size(), 0),
+      cause_(roles_.size(), 0),
+      unsettled_(size_t(std::ranges::count(roles_, Role::work))) {
+  for (const Edge& edge : edges_) {
+    needs_.count(edge.node);
+    dependents_.count(edge.needs);
+    ++unmet_[edge.node];
+  }
+  needs_.lay_out();
+  dependents_.lay_out();
+  for (uint32_t e = 0; e < edges_.size(); ++e) {
+    needs_.add(edges_[e].node, e);
+    dependents_.add(edges_[e].needs, e);
+  }
+  for (uint32_t node = 0; node < roles_.size(); ++node)
+    if (unmet_[node] == 0 && states_[node] == State::waiting) {
+      ++unmet_[node];
+      meet(node);
+    }
+}
+
+std::vector<uint32_t> Plan::take_startable() {
+  std::vector<uint32_t> taken;
+  taken.swap(startable_);
+  std::ranges::sort(taken);
+  return taken;
+}
+
+// One more need of the node is met. Groups are nested a few levels at most, so the recursion is not deep.
+void Plan::meet(uint32_t node) {
+  if (--unmet_[node] != 0 || states_[node] != State::waiting) return;
+  switch (roles_[node]) {
+    case Role::milestone:
+    case Role::group: return advance(node, State::done);
+    case Role::excluded: return;
+    case Role::work:
+    case Role::helper: break;
+  }
+  states_[node] = State::started;
+  startable_.push_back(node);
+}
+
+void Plan::advance(uint32_t node, State state) {
+  bool now_stored = states_[node] < State::stored;
+  bool now_done = state == State::done;
+  settle(node, state);
+  for (uint32_t e : dependents_.from(node))
+    if (edges_[e].level == Level::stored ? now_stored : now_done) meet(edges_[e].node);
+}
+
+void Plan::settle(uint32_t node, State state) {
+  states_[node] = state;
+  if (is_settled(node) && roles_[node] == Role::work) --unsettled_;
+}
+
+void Plan::stored(uint32_t node) {
+  if (states_[node] < State::stored) advance(node, State::stored);
+}
+
+void Plan::done(uint32_t node) {
+  if (!is_settled(node)) advance(node, State::done);
+}
+
+void Plan::failed(uint32_t node) {
+  if (is_settled(node)) return;
+  settle(node, State::failed);
+  cause_[node] = node;
+  std::vector<uint32_t> next{node};
+  while (!next.empty()) {
+    uint32_t at = next.back();
+    next.pop_back();
+    for (uint32_t e : dependents_.from(at)) {
+      uint32_t dependent = edges_[e].node;
+      if (states_[dependent] != State::waiting) continue;
+      settle(dependent, State::blocked);
+      cause_[dependent] = node;
+      next.push_back(dependent);
+    }
+  }
+}
+
+bool Plan::is_met(const Edge& edge) const {
+  State state = states_[edge.needs];
+  return state == State::done || (state == State::stored && edge.level == Level::stored);
+}
+
+bool Plan::is_needed_done(uint32_t node) const {
+  return std::ranges::any_of(dependents_.from(node), [&](uint32_t e) { return edges_[e].level == Level::done; });
+}
+
+std::vector<Edge> Plan::unmet(uint32_t node, size_t at_most) const {
+  std::vector<Edge> all;
+  find_unmet(node, at_most, {}, all);
+  return all;
+}
+
+void Plan::find_unmet(uint32_t node, size_t at_most, std::string_view reason, std::vector<Edge>& all) const {
+  for (uint32_t e : needs_.from(node)) {
+    Edge edge = edges_[e];
+    if (all.size() >= at_most) return;
+    if (is_met(edge)) continue;
+    if (edge.reason.empty()) edge.reason = reason;
+    if (roles_[edge.needs] == Role::group) find_unmet(edge.needs, at_most, edge.reason, all);
+    else all.push_back(edge);
+  }
+}
+
+std::vector<uint32_t> Plan::blocked_by(uint32_t node) const {
+  std::vector<uint32_t> all;
+  for (uint32_t other = 0; other < states_.size(); ++other)
+    if (states_[other] == State::blocked && cause_[other] == node && roles_[other] == Role::work) all.push_back(other);
+  return all;
+}
+
+}  // namespace fairlead::plan
