@@ -37,7 +37,7 @@ class Annotated {
     for (std::string_view one : split(list, ',')) take(trim(one));
   }
 
-  // group/namespaces/namespace/kind/name or group/kind/name, as cli-utils has it; the core group is empty.
+  // Reads GROUP/namespaces/NAMESPACE/KIND/NAME or GROUP/KIND/NAME, the format of cli-utils. The core group is empty.
   void add_depends_on(uint32_t object, std::string_view text) {
     std::vector<std::string_view> parts = split(text, '/');
     object::Key key;
@@ -83,7 +83,8 @@ class Annotated {
     add(object, builder_.outside(std::move(key)), kNeeds);
   }
 
-  // The first in the bundle that fits: one without a namespace fits where none is asked for.
+  // Returns the first object of the bundle that matches. A cluster-scoped object matches only if the annotation has no
+  // namespace.
   uint32_t find(std::string_view kind, std::optional<std::string_view> group, bool asks_namespace, std::string_view ns,
                 std::string_view name) {
     index();

@@ -1,4 +1,4 @@
-// Needs that people write down: config.kubernetes.io/depends-on and fairlead.dev/needs.
+// Adds the needs that users declare in annotations: config.kubernetes.io/depends-on and fairlead.dev/needs.
 #pragma once
 
 #include "graph/graph_builder.h"

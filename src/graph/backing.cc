@@ -7,14 +7,15 @@
 namespace fairlead::graph {
 namespace {
 
-// What a Service of the bundle or the cluster leads to. Many webhooks share one.
+// The objects of the bundle behind a Service, which may be in the bundle or in the cluster. Webhooks often share a
+// Service.
 struct Answering {
   uint32_t service = kNone;
   std::vector<uint32_t> workloads;
   std::vector<uint32_t> secrets;
 };
 
-// Each is compared with each guard.
+// Every such Job is compared with every guard, so their number is limited.
 constexpr size_t kMostJobs = 64;
 
 class Stands {
@@ -81,7 +82,7 @@ class Stands {
             Level::ready, "the CRD of its parameters");
   }
 
-  // A policy or binding that only the cluster has, of the same sort as the guard.
+  // Finds a policy or binding in the cluster, of the guard's kind (mutating or validating).
   static const Json* find_live(const std::vector<Json>& list, const Guard& guard, std::string_view name) {
     bool mutating = guard.kind == Guard::Kind::mutating_policy;
     for (const Json& one : list)
@@ -113,7 +114,7 @@ class Stands {
     return answering;
   }
 
-  // cert-manager puts the CA into what carries its annotations; other systems have Jobs that make certificates.
+  // cert-manager injects the CA into objects with its annotations. Other projects use Jobs that create certificates.
   void add_certificate(Guard& guard, uint32_t node) {
     if (guard.object) {
       const object::Object& configuration = builder_.bundle.objects[*guard.object];
@@ -138,7 +139,8 @@ class Stands {
     }
   }
 
-  // Whether a container's command line (or its image, or the name of the Job) has one of the words in it.
+  // True if the command line of a container contains one of the words. With `anywhere`, the name of the Job and the
+  // images of its containers count as well.
   bool mentions(uint32_t job, std::initializer_list<std::string_view> words, bool anywhere) const {
     auto has = [&](std::string_view text) {
       return std::ranges::any_of(

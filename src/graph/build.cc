@@ -15,7 +15,8 @@ void count_up(std::vector<uint32_t>& starts) {
   for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
 }
 
-// Edges by the node that they come from, and one need where there are several for the same target: the strongest.
+// Sorts the edges by the node that they start from. Several edges with the same target become one need, which is hard
+// if one of them is, and has the highest of their levels.
 void lay_out(GraphBuilder& builder) {
   Contents& contents = *builder.contents;
   size_t nodes = contents.nodes.size();
@@ -28,7 +29,7 @@ void lay_out(GraphBuilder& builder) {
 
   contents.needs.reserve(sorted.size());
   contents.need_starts.assign(1, 0);
-  std::vector<uint32_t> seen(nodes, kNone);  // where its target's need is, for the node in hand
+  std::vector<uint32_t> seen(nodes, kNone);  // by target: the position of its need, valid if not before `first`
   for (uint32_t node = 0; node < nodes; ++node) {
     auto first = static_cast<uint32_t>(contents.needs.size());
     for (uint32_t e = starts[node]; e < starts[node + 1]; ++e) {
@@ -60,7 +61,7 @@ void worst_first(std::vector<Problem>& problems) {
 
 Graph Graph::build(const manifest::Bundle& bundle, const ClusterState& cluster, const Options& options) {
   GraphBuilder builder(bundle, cluster, options);
-  // Nodes of guards come right behind the objects, so they are the first to be added.
+  // The nodes of guards follow the objects directly, so they are added first.
   std::vector<GuardMatcher> matchers = add_guards(builder);
   add_references(builder);
   add_backing(builder);

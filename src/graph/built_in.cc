@@ -79,7 +79,7 @@ struct Known {
   std::string_view kind;
   Family family;
 };
-// Custom kinds that other objects lean on.
+// Custom kinds that get special treatment.
 constexpr auto kCustom = std::to_array<Known>({
     {"cert-manager.io", "Certificate", Family::certificate},
     {"cert-manager.io", "Issuer", Family::issuer},

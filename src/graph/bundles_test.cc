@@ -1,4 +1,4 @@
-// Bundles with the shapes that operators come in: what their guards stand on, and what has to wait for them.
+// Bundles like those of well-known operators: what their guards depend on, and what has to wait for the guards.
 #include <gmock/gmock.h>
 
 #include "graph/graph_testing.h"

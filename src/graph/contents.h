@@ -12,23 +12,23 @@ namespace fairlead::graph {
 struct Contents {
   size_t object_count = 0;
   std::vector<Node> nodes;
-  std::vector<object::Key> keys;      // of objects, with their namespaces
+  std::vector<object::Key> keys;      // keys of the objects, with their namespaces
   std::vector<object::Key> outsides;  // by Node::index
-  std::vector<std::string> names;     // of waves and of all_of, by Node::index
+  std::vector<std::string> names;     // names of waves and of all_of nodes, by Node::index
   std::vector<Guard> guards;
 
-  // The needs of node n are needs[need_starts[n]] up to need_starts[n + 1].
+  // The needs of node n are needs[need_starts[n]] up to, but not including, needs[need_starts[n + 1]].
   std::vector<Need> needs;
   std::vector<uint32_t> need_starts;
-  // Many objects meet the same guards: such a set is kept once.
+  // Many objects are matched by the same guards, so each distinct set of matches is stored once.
   std::vector<GuardMatch> matches;
   std::vector<uint32_t> match_starts = {0, 0};
-  std::vector<uint32_t> match_sets;  // by object
+  std::vector<uint32_t> match_sets;  // number of the object's set, by object
 
   std::vector<Exemption> exemptions;
   std::vector<bool> left_out;
   std::vector<Problem> problems;
-  // A node of this set stays where it is, so needs can point into it.
+  // The elements of this set never move, so needs can point to them.
   std::unordered_set<std::string> reasons;
 
   std::span<const GuardMatch> matches_of(uint32_t object) const {

@@ -1,10 +1,10 @@
-// A bundle and what the cluster has, into needs and guards: what has to be true before each object can be sent.
+// Turns a bundle and the state of the cluster into needs and guards: what must be true before each object can be sent.
 //
-// This is the room's first header. Nodes are numbers: the first object_count() of them are the objects of the bundle,
-// in its order, and behind those come guards, waves, groups and what is outside. Needs lead from a node to those that
-// it waits for; once there is no problem of severity error, they have no loop. The room is pure: it reads no clock,
-// does no I/O and changes nothing. What it cannot know beforehand it counts as a guard or leaves to the API server,
-// never the other way round.
+// This is the room's first header. Nodes are numbers. The first object_count() nodes are the objects of the bundle, in
+// its order; guards, waves, groups and objects outside the bundle follow. A need leads from a node to a node that it
+// waits for. If there is no problem of severity error, the needs form no loop. The room is pure: it reads no clock,
+// does no I/O and changes nothing. If it cannot know whether a guard matches an object, it assumes that the guard does.
+// Everything else that it cannot know is left to the API server.
 #pragma once
 
 #include <cstdint>
@@ -26,59 +26,64 @@
 
 namespace fairlead::graph {
 
-// What the cluster has, as far as it matters: objects from LISTs, each with apiVersion and kind.
+// The part of the cluster's state that matters here. The objects come from LISTs; each has apiVersion and kind.
 struct ClusterState {
   std::vector<Json> webhook_configurations;  // validating and mutating
   std::vector<Json> policies;                // ValidatingAdmissionPolicies and MutatingAdmissionPolicies
-  std::vector<Json> bindings;                // of those
+  std::vector<Json> bindings;                // bindings of those policies
   std::vector<Json> definitions;             // CustomResourceDefinitions
   std::vector<Json> api_services;
   std::vector<Json> namespaces;
-  // Objects for which a controller defines kinds (makers.h). Read only where the bundle has objects of kinds that
-  // nobody else defines.
+  // Objects for which a controller defines kinds (kind_generators.h). They are read only if the bundle has objects of
+  // kinds that neither the cluster nor a CRD of the bundle defines.
   std::vector<Json> kind_generators = {};
-  std::vector<Json> services;  // those that webhooks, conversions and APIServices name
+  std::vector<Json> services;  // Services that webhooks, conversions and APIServices name
 
-  // Whether what is not in those lists is not in the cluster. Where it is not known, nothing is said to be missing.
+  // True if the list is complete, so that an object that is not in it is not in the cluster. If false, no object of
+  // that kind is reported as missing.
   bool namespaces_known = false;
   bool services_known = false;
   bool policies_known = false;
-  // All webhook configurations, policies, bindings and definitions.
+  // True if the lists of webhook configurations, policies, bindings and definitions are all complete.
   bool guards_known = false;
 
-  // The kinds that the cluster serves, from discovery; null for one that it does not serve. Those of the bundle's CRDs
-  // are read from the bundle. Without it, kinds of Kubernetes itself are known and no kind is said to be missing.
+  // Looks up a kind in the cluster's discovery. Returns null if the cluster does not serve the kind. Kinds of the
+  // bundle's CRDs are read from the bundle. If the function is empty, only kinds of Kubernetes itself are known, and no
+  // kind is reported as missing.
   std::function<const object::Resource*(std::string_view group, std::string_view version, std::string_view kind)>
       find_resource;
-  // An object of the bundle as it is in the cluster now, where that is known; may be empty. Its labels count for
-  // objectSelectors, as they do in the API server.
+  // Returns the live version of an object of the bundle, or null if it is not known. The function may be empty.
+  // objectSelectors are matched against the live labels as well, as in the API server.
   std::function<const Json*(const object::Key& key)> find_live;
 };
 
 struct Options {
-  // For objects that have a namespace and do not name it.
+  // The namespace of namespaced objects that do not name one.
   std::string default_namespace = "default";
-  // The ConfigMap there that every run of the bundle has to write before anything else; empty if there is none.
+  // The name of the inventory ConfigMap in the default namespace, which every run of the bundle writes first. Empty if
+  // there is none.
   std::string inventory = {};
-  // The bundle was rolled out before, so that hooks of Helm for upgrades run and those for installations do not. Where
+  // True if the bundle was rolled out before: then Helm hooks for upgrades run and those for installations do not. If
   // it is not known, both run.
   std::optional<bool> was_there = {};
 };
 
-// What has to be true of the target: it is in the API, or it works.
+// What a need requires of its target: `stored` means that the API server has it, `ready` means that it works.
 enum class Level : uint8_t { stored, ready };
 std::string_view name_of(Level level);
 
 struct Need {
   uint32_t target = 0;  // a node
   Level level = Level::stored;
-  // Soft needs that closed a loop are not here any more.
+  // A soft need is dropped if it closes a loop; a loop of hard needs is an error.
   bool hard = false;
-  // "its namespace", "its CRD", "volume data", "webhook v.example.com guards it"; lives as long as the graph.
+  // For example "its namespace", "its CRD", "volume data" or "webhook v.example.com guards it". Valid as long as the
+  // graph.
   std::string_view reason;
 };
 
-// What stands in the way of objects into the API, and can be there without working.
+// A webhook, policy, conversion or APIService that a request for an object has to pass. A guard can be registered
+// without working.
 struct Guard {
   enum class Kind : uint8_t {
     validating_webhook,
@@ -89,55 +94,56 @@ struct Guard {
     api_service
   };
   Kind kind = Kind::validating_webhook;
-  // Of the webhook, the policy, the CRD, the APIService.
+  // The name of the webhook, policy, CRD or APIService.
   std::string name;
-  // What registers it: the webhook configuration, the policy's binding, the CRD, the APIService.
+  // The object that registers the guard: a webhook configuration, a policy binding, a CRD or an APIService.
   object::Key configuration;
-  // The same as an object of the bundle, where it is one. It may be in the cluster as well.
+  // The configuration, if it is an object of the bundle. It may be in the cluster as well.
   std::optional<uint32_t> object;
   bool in_cluster = false;
-  // Fails open: what it does not answer goes in unseen.
+  // The guard fails open: if it does not answer, the API server accepts the object without it.
   bool ignore = false;
-  // Of webhooks; the bundle's form where both have it.
+  // Set for webhooks. If the bundle and the cluster both have the webhook, this is the bundle's version.
   std::optional<admission::Webhook> webhook;
-  // Who is called; neither for policies.
+  // The endpoint that the API server calls. Policies have neither a Service nor a URL.
   std::optional<admission::ServiceReference> service;
   std::string url;
   std::string ca_bundle;  // base64
-  // Objects of the bundle: its Service, the workloads that the Service selects, Secrets, Certificates and Jobs of its
-  // certificate; the policy and its parameters.
+  // Objects of the bundle that the guard depends on: its Service, the workloads that the Service selects, and the
+  // Secrets, Certificates and Jobs of its certificate. For a policy: the policy, its parameters and their CRD.
   std::vector<uint32_t> backed_by;
 
-  // "webhook v.example.com (ValidatingWebhookConfiguration x)", "conversion of widgets.example.com"
+  // For example "webhook v.example.com (ValidatingWebhookConfiguration x)" or "conversion of widgets.example.com".
   std::string text() const;
 };
 
 struct Node {
   enum class Kind : uint8_t {
-    object,   // of the bundle
-    guard,    // ready when it is proved to answer
-    wave,     // reached when all that it needs is ready
-    all_of,   // several needs that many nodes share; met when all its own are, at their levels
-    outside,  // something that an annotation names and that is not in the bundle
+    object,   // an object of the bundle
+    guard,    // ready once it is proved to answer
+    wave,     // reached once every node that it needs is ready
+    all_of,   // a set of needs that many nodes share; met once each of them is met at its level
+    outside,  // an object that an annotation names and that is not in the bundle
   };
   Kind kind = Kind::object;
-  // In the bundle, in guards(), or in a list of its own.
+  // The position in the bundle for objects, and in guards() for guards. Other kinds are counted on their own.
   uint32_t index = 0;
 };
 
-// A guard that an object meets.
+// A guard that matches an object.
 struct GuardMatch {
   uint32_t guard = 0;  // index in guards()
   admission::Certainty certainty = admission::Certainty::maybe;
-  // It is not the object itself that meets it but the pods that are made from it.
+  // True if the guard matches only the pods that are created from the object, not the object itself.
   bool by_pods = false;
 };
 
-// An object that meets a guard and does not wait for it, since the guard stands on it.
+// An object that a guard matches but that does not wait for the guard, because the guard depends on it.
 struct Exemption {
   uint32_t object = 0;
   uint32_t guard = 0;  // index in guards()
-  // The guard does not stand on it, but comes in a later step than the object was asked to.
+  // True if the reason is another: the guard's configuration, or a workload that answers for it, is in a later step
+  // (wave or hook) than the object.
   bool precedes = false;
 };
 
@@ -153,7 +159,7 @@ struct Contents;
 
 class Graph {
  public:
-  // The graph keeps nothing of what it was built from.
+  // Builds the graph. It keeps no reference to its arguments.
   static Graph build(const manifest::Bundle& bundle, const ClusterState& cluster, const Options& options = {});
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
@@ -161,21 +167,23 @@ class Graph {
 
   size_t object_count() const;
   const std::vector<Node>& nodes() const;
-  // "Deployment team-a/web", "webhook v.example.com (ValidatingWebhookConfiguration x)", "wave 2"
+  // For example "Deployment team-a/web", "webhook v.example.com (ValidatingWebhookConfiguration x)" or "wave 2".
   std::string text(uint32_t node) const;
-  // Of objects (with the namespace that they will have) and of what is outside; empty otherwise.
+  // Returns the key of an object, with the namespace that it will have, or of an object outside the bundle. The key of
+  // any other node is empty.
   const object::Key& key(uint32_t node) const;
 
   std::span<const Need> needs_of(uint32_t node) const;
 
   const std::vector<Guard>& guards() const;
   uint32_t node_of_guard(uint32_t guard) const;
-  // Every guard that an object may meet, exempt or not; the needs have only those that it waits for.
+  // Returns every guard that may match an object, even if the object is exempt. The object's needs name only the guards
+  // that it waits for.
   std::span<const GuardMatch> guards_of(uint32_t object) const;
   const std::vector<Exemption>& exemptions() const;
 
-  // Not part of this run: hooks of Helm for tests, deletion and rollback, and those for an installation where it is an
-  // upgrade, or the other way round. They have no needs, and nobody needs them.
+  // True if the object is not part of this run: Helm hooks for tests, deletion and rollback, and hooks for
+  // installations in an upgrade or the reverse. Such an object has no needs, and no node needs it.
   bool is_left_out(uint32_t object) const;
 
   const std::vector<Problem>& problems() const;

@@ -45,7 +45,7 @@ void GraphBuilder::read_objects() {
     kind_of.push_back(kinds.number_of(object.group(), object.version(), object.kind()));
     object::Key key = object.key();
     const Kind& kind = kinds[kind_of.back()];
-    // Where nobody knows the kind, its namespace is what the object says.
+    // If the kind is not known, the object's own namespace is used as it is.
     bool is_known =
         kind.served == Kind::Served::yes || kind.definition != nullptr || find_built_in(key.group, key.kind) != nullptr;
     if (is_known && !kind.namespaced) key.ns.clear();
@@ -104,7 +104,7 @@ uint32_t GraphBuilder::find_secret(std::string_view ns, std::string_view name) c
 
 void GraphBuilder::need(uint32_t from, uint32_t to, Level level, bool hard, std::string_view reason) {
   if (to == kNone || to == from) return;
-  // Reasons come in runs.
+  // Consecutive needs often have the same reason.
   if (last_reason_ == nullptr || *last_reason_ != reason) last_reason_ = &*contents->reasons.emplace(reason).first;
   edges.push_back({.from = from, .to = to, .reason = last_reason_, .level = level, .hard = hard});
 }

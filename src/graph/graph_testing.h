@@ -1,4 +1,4 @@
-// Small makings for this room's tests.
+// Helpers for this room's tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ inline manifest::Bundle bundle_of(std::string_view text, const std::string& name
   return {};
 }
 
-// One object of the cluster.
+// Reads one object of the cluster.
 inline Json live(std::string_view text) {
   manifest::Bundle bundle = bundle_of(text, "cluster");
   return bundle.objects.empty() ? Json() : std::move(bundle.objects[0]).take_value();
@@ -31,7 +31,7 @@ inline Graph graph_of(std::string_view text, const ClusterState& cluster = {}) {
   return Graph::build(bundle_of(text), cluster);
 }
 
-// "Deployment team/web -> ConfigMap team/data: volume data"; with "ready" and "soft" where it is so.
+// For example "Deployment team/web -> ConfigMap team/data: volume data". " ready" and " soft" are added to such needs.
 inline std::vector<std::string> needs_of(const Graph& graph) {
   std::vector<std::string> lines;
   for (uint32_t node = 0; node < graph.nodes().size(); ++node)
@@ -53,7 +53,7 @@ inline std::string reports_of(const Graph& graph) {
   return text;
 }
 
-// Every object comes after what it needs.
+// True if the nodes can be ordered so that every node comes after those that it needs.
 inline bool has_order(const Graph& graph) {
   std::vector<size_t> open(graph.nodes().size());
   std::vector<std::vector<uint32_t>> needed_by(open.size());

@@ -10,7 +10,7 @@ using admission::Certainty;
 
 constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
 
-// A guard that has to look at each object of a group.
+// A guard that has to be compared with each object of a group.
 struct Check {
   uint32_t guard = 0;
   Certainty certainty = Certainty::maybe;
@@ -21,16 +21,16 @@ struct Check {
 struct Group {
   std::vector<GuardMatch> fixed;
   std::vector<Check> checks;
-  uint32_t set = 0;  // of `fixed`, where there are no checks
+  uint32_t set = 0;  // the set of `fixed`; valid if there are no checks
 };
 
 struct Place {
   std::optional<Json> labels;
-  // By guard, as far as they have been asked for.
+  // By guard. Empty until it is needed.
   std::vector<std::optional<Certainty>> fits;
 };
 
-// What could_match wants, made only when somebody asks.
+// The argument of could_match(), filled on first use.
 struct Subject {
   admission::Prospect prospect;
   bool is_made = false;
@@ -73,7 +73,7 @@ class GuardMatches {
     return intern(std::move(matches));
   }
 
-  // Guards that would match the kind, wherever it is.
+  // Returns the guards whose rules match the kind in some namespace.
   const std::vector<Candidate>& candidates(uint32_t kind, bool as_pods) {
     std::vector<std::optional<std::vector<Candidate>>>& cache = as_pods ? pod_candidates_ : candidates_;
     if (cache.size() <= kind) cache.resize(kind + 1);
@@ -130,7 +130,7 @@ class GuardMatches {
     if (certainty == Certainty::never) return certainty;
     if (filters.looks_at_labels()) {
       if (!fits_labels(object, filters, check.by_pods)) return Certainty::never;
-      // What the cluster adds to the labels is not known.
+      // The labels that the cluster adds are not known.
       certainty = Certainty::maybe;
     }
     if (!filters.looks_at_objects()) return certainty;
@@ -187,7 +187,8 @@ class GuardMatches {
     return entry->second;
   }
 
-  // As the bundle will leave them. The server adds the name by itself.
+  // Returns the labels that the namespace will have once the bundle is rolled out. The API server adds the name label.
+  // Returns nothing if the namespace is neither in the bundle nor known in the cluster.
   std::optional<Json> labels_of(std::string_view ns) const {
     uint32_t object = builder_.find({.group = "", .kind = "Namespace", .ns = {}, .name = ns});
     auto live = live_namespaces_.find(ns);
@@ -205,7 +206,8 @@ class GuardMatches {
     for (const Json::Member& label : labels.members()) into.make(label.key) = label.value;
   }
 
-  // Those who meet a guard both themselves and by their pods meet it once.
+  // Returns the number of the set with these matches. If a guard matches an object both itself and by its pods, the two
+  // matches are merged.
   uint32_t intern(std::vector<GuardMatch> matches) {
     std::ranges::sort(matches, {}, [](const GuardMatch& m) { return m.guard * uint64_t{2} + (m.by_pods ? 1 : 0); });
     std::vector<GuardMatch> merged;

@@ -1,15 +1,15 @@
-// Which guards each object meets.
+// Finds the guards that match each object.
 //
-// Rules are matched once for a kind and namespaceSelectors once for a namespace; only objectSelectors and conditions
-// are looked at for every object. An object whose own labels do not fit an objectSelector meets the guard only if the
-// one in the cluster is known, and fits.
+// Rules are matched once per kind, and namespaceSelectors once per namespace. Only objectSelectors and matchConditions
+// are evaluated per object. If the object's own labels do not match an objectSelector, the guard counts as matching
+// only if the live version of the object is known and its labels match.
 #pragma once
 
 #include "graph/guards.h"
 
 namespace fairlead::graph {
 
-// Fills the meetings of the contents.
+// Fills Contents::matches, Contents::match_starts and Contents::match_sets.
 void find_guard_matches(GraphBuilder& builder, const std::vector<GuardMatcher>& matchers);
 
 }  // namespace fairlead::graph

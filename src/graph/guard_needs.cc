@@ -13,7 +13,8 @@ bool is_admission(const Guard& guard) {
   return guard.kind != Guard::Kind::conversion && guard.kind != Guard::Kind::api_service;
 }
 
-// Early registration does harm only where it can refuse what the guard stands on.
+// True if the guard's configuration is in the bundle and could refuse objects that the guard depends on. Only then does
+// early registration do harm.
 bool waits_for_backing(const Guard& guard) { return guard.object && is_admission(guard) && !guard.ignore; }
 
 std::string short_name(const Guard& guard) {
@@ -21,7 +22,8 @@ std::string short_name(const Guard& guard) {
   return is_admission(guard) ? text.substr(0, text.find(" (")) : text;
 }
 
-// What controllers make of a workload, or in its namespace, and without which its pods do not start or are not found.
+// An object that controllers create for a workload or in its namespace. Without it, the workload's pods do not start or
+// do not become endpoints.
 struct ByProduct {
   ImplicitObject what;
   std::string_view text;
@@ -61,8 +63,9 @@ class GuardNeeds {
   }
 
  private:
-  // All the needs that there are, those for guards included: objects and the guards that rest on them end up in one
-  // component. A set of meetings is a node of its own here, and so are the basics.
+  // Returns all needs, including those for guards. Objects and the guards that depend on them end up in one component.
+  // Each set of guard matches has a node of its own here. One more node stands for the basics: the CRDs and cluster
+  // roles that any webhook's workload may need.
   plan::Adjacency everything() {
     auto nodes = static_cast<uint32_t>(contents_.nodes.size());
     auto sets = static_cast<uint32_t>(contents_.match_starts.size() - 1);
@@ -89,10 +92,10 @@ class GuardNeeds {
     return links;
   }
 
-  // Without it the object has nowhere to go.
+  // Without its APIService, an object cannot be sent at all.
   static bool is_way_in(const Guard& guard) { return guard.kind == Guard::Kind::api_service; }
 
-  // What is in no step itself, such as a Namespace, comes with the first step that needs it.
+  // An object that is in no step, such as a Namespace, belongs to the first step that needs it.
   void find_earliest() {
     earliest_ = builder_.step_of;
     if (builder_.steps.empty()) return;
@@ -102,7 +105,7 @@ class GuardNeeds {
         earliest_[edge.to] = std::min(earliest_[edge.to], builder_.step_of[edge.from]);
   }
 
-  // Whether the object was asked to come before what registers the guard or answers for it.
+  // True if the object is in an earlier step than the guard's configuration or a workload that answers for the guard.
   bool precedes(uint32_t object, const Guard& guard) const {
     uint32_t step = earliest_[object];
     auto comes_later = [&](uint32_t other) {
@@ -117,7 +120,7 @@ class GuardNeeds {
     return builder_.family(object) == Family::workload || builder_.family(object) == Family::pod;
   }
 
-  // The workloads of the bundle that answer for admission webhooks.
+  // Returns the workloads of the bundle that answer for admission webhooks, by namespace.
   std::map<std::string_view, std::vector<uint32_t>> answering_by_namespace() const {
     std::map<std::string_view, std::vector<uint32_t>> found;
     for (const Guard& guard : contents_.guards) {
@@ -130,8 +133,9 @@ class GuardNeeds {
     return found;
   }
 
-  // A controller starts to work only once it can read the kinds that it is for and may do what it does. No manifest
-  // says which CRDs those are, and roles can be aggregated: so its webhook holds no CRD and no role of the bundle.
+  // A controller becomes ready only once it can read its own kinds and has its RBAC rights. No manifest says which CRDs
+  // those are, and roles can be aggregated. So the webhook blocks no CRD and no cluster-wide role or binding of the
+  // bundle, and none in the namespace of its workload.
   template <class Take>
   void add_basic(uint32_t object, uint32_t basics, const std::map<std::string_view, std::vector<uint32_t>>& answering,
                  Take take) const {
@@ -148,7 +152,8 @@ class GuardNeeds {
     return fmt::format("{} guards {}", short_name(contents_.guards[match.guard]), match.by_pods ? "its pods" : "it");
   }
 
-  // One guard is needed as it is; several, which many objects share, are one node.
+  // Returns the node that stands for these guards. A single guard stands for itself. Several guards, which many objects
+  // share, get an all_of node.
   uint32_t gate(std::span<const GuardMatch> matches) {
     if (matches.size() == 1) return builder_.guard_node(matches[0].guard);
     std::string name = short_name(contents_.guards[matches[0].guard]);
@@ -176,8 +181,9 @@ class GuardNeeds {
                   matches.size() == 1 ? reason(matches[0]) : std::string("the guards that it meets"));
   }
 
-  // A guard that fails closed and would refuse what it stands on comes last: were it there before all of that works, a
-  // run that ends in between would leave a cluster that can neither be repaired nor rolled out again.
+  // Delays the registration of guards that fail closed and would refuse objects that they depend on. If such a guard
+  // were registered before all of these objects work, an interrupted run would leave a cluster that can neither be
+  // repaired nor rolled out again.
   void register_late() {
     std::unordered_set<uint64_t> seen;
     std::unordered_set<uint32_t> intercepting;
@@ -189,7 +195,7 @@ class GuardNeeds {
       const Guard& guard = contents_.guards[exemption.guard];
       if (!waits_for_backing(guard) || exemption.precedes) continue;
       intercepting.insert(exemption.guard);
-      // Its certificate is put there by somebody who needs it to be there.
+      // A Job that writes the certificate into the configuration needs the configuration first.
       if (writers.contains(uint64_t{*guard.object} << 32 | exemption.object)) continue;
       if (!seen.insert(uint64_t{*guard.object} << 32 | exemption.object).second) continue;
       builder_.need(*guard.object, exemption.object, Level::ready, true,
@@ -202,7 +208,7 @@ class GuardNeeds {
         bool is_service = builder_.key(object).kind == "Service" && builder_.key(object).group.empty();
         if (builder_.family(object) != Family::workload && !is_service) continue;
         std::string_view refused = refused_beside(guard, builder_.key(object).ns);
-        // Without which no later run could begin to repair anything.
+        // Without its inventory, no later run could start to repair anything.
         if (refused.empty() && sees_record(builder_, guard)) refused = "the inventory of the bundle";
         if (refused.empty() && intercepting.contains(i)) refused = "what it stands on";
         if (!refused.empty() && seen.insert(uint64_t{*guard.object} << 32 | object).second)
@@ -212,7 +218,7 @@ class GuardNeeds {
     }
   }
 
-  // In words; empty for nothing.
+  // Describes an object in `ns` that controllers create and that the guard would refuse. Empty if there is none.
   std::string_view refused_beside(const Guard& guard, const std::string& ns) const {
     for (const ByProduct& one : kByProducts)
       if (sees(builder_, guard, one.what, ns)) return one.text;
@@ -221,8 +227,8 @@ class GuardNeeds {
 
   GraphBuilder& builder_;
   Contents& contents_;
-  std::vector<uint32_t> earliest_;  // the step that each object comes with
-  std::vector<uint32_t> sets_;      // the gate of each set
+  std::vector<uint32_t> earliest_;  // the step that each object belongs to
+  std::vector<uint32_t> sets_;      // the node of each set of matches, or kNone
   std::map<std::vector<uint32_t>, uint32_t> partial_sets_;
 };
 

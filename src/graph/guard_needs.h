@@ -1,15 +1,16 @@
-// What waits for which guard.
+// Decides which objects wait for which guards.
 //
-// An object that a guard stands on, directly or through what that needs in turn, cannot wait for the guard: it is
-// exempt. Where the guard fails closed, what registers it waits for such objects instead.
+// A guard may match an object that it depends on, directly or through other needs. Such an object cannot wait for the
+// guard, so it is exempt. If the guard fails closed, its configuration waits for the exempt objects instead.
 #pragma once
 
 #include "graph/graph_builder.h"
 
 namespace fairlead::graph {
 
-// Adds the exemptions, and the needs of objects for guards. GuardMatches, references and stands are known by then, and
-// nothing that people ask for by annotation: a loop through that is for them to see.
+// Adds the exemptions and the needs of objects for guards. Requires that the guard matches, the steps, and the needs of
+// references and guards are complete. Must run before the needs of annotations are added: a loop through an annotation
+// is reported to the user instead of being broken by an exemption.
 void add_guard_needs(GraphBuilder& builder);
 
 }  // namespace fairlead::graph

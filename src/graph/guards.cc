@@ -57,7 +57,8 @@ class Guards {
     for (const Json& value : list) live_.insert(key_of(group, value));
   }
 
-  // Those of the bundle, then those that only the cluster has: what is in both is as the bundle will make it.
+  // Calls `take` for the objects of the bundle, then for those that only the cluster has. If both have an object, the
+  // bundle's version counts.
   template <class Take>
   void each(Family family, const std::vector<Json>& cluster, std::string_view group, Take take) {
     for (uint32_t i = 0; i < builder_.object_count(); ++i) {
@@ -122,7 +123,7 @@ class Guards {
 
   void add_conversion(const Json& value, uint32_t object, bool live) {
     const Json& conversion = value["spec"]["conversion"];
-    // A single version is never converted.
+    // A CRD with a single version never converts.
     if (conversion["strategy"].string_or("") != "Webhook" || value["spec"]["versions"].items().size() < 2) return;
     object::Key key = key_of("apiextensions.k8s.io", value);
     Guard& guard = add(Guard::Kind::conversion, key.name, key, object, live);

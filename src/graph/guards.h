@@ -1,25 +1,26 @@
-// The guards that the bundle and the cluster have, and what of the bundle each stands on.
+// Finds the guards of the bundle and of the cluster, and the objects of the bundle that each guard depends on.
 #pragma once
 
 #include "graph/graph_builder.h"
 
 namespace fairlead::graph {
 
-// A guard with what decides which objects meet it.
+// Decides which objects a guard matches. Conversions and APIServices have neither a webhook nor a policy.
 struct GuardMatcher {
   const admission::Webhook* webhook = nullptr;
-  // Of policies.
+  // Set for policies only.
   std::optional<admission::Policy> policy;
   std::optional<admission::Binding> binding;
 };
 
-// Fills contents.guards and adds a node for each, right behind the objects; the watchers are in the same order.
+// Fills Contents::guards and adds one node per guard. Must run before any other node is added, because guards follow
+// the objects directly. Returns one matcher per guard, in the same order.
 std::vector<GuardMatcher> add_guards(GraphBuilder& builder);
 
-// The guard's needs of what it stands on. `draft.contents->guards` is complete by then.
+// Fills Guard::backed_by and adds the needs of the guards. Requires that Contents::guards is complete.
 void add_backing(GraphBuilder& builder);
 
-// Carries the mark of Fairlead's own webhook configurations.
+// True if the configuration has the label of Fairlead's own shadow configurations.
 bool is_shadow(const Json& configuration);
 
 }  // namespace fairlead::graph

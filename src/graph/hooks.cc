@@ -22,7 +22,7 @@ bool has_word(std::string_view list, std::initializer_list<std::string_view> wan
 
 std::optional<Hook> read_hook(const Json& annotations, std::optional<bool> was_there) {
   std::string_view events = annotations[kHookAnnotation].string_or("");
-  // What other words mean, nobody knows: such an object is as any other.
+  // Objects with other words in this annotation are treated as ordinary objects.
   bool is_hook =
       has_word(events, {"pre-install", "post-install", "pre-upgrade", "post-upgrade", "pre-delete", "post-delete",
                         "pre-rollback", "post-rollback", "test", "test-success", "test-failure"});

@@ -1,4 +1,4 @@
-// Hooks of Helm: when their annotations say that they run, and when they are deleted.
+// Reads the annotations of Helm hooks: when a hook runs, and when it is deleted.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,11 @@ namespace fairlead::graph {
 inline constexpr std::string_view kHookAnnotation = "helm.sh/hook";
 
 struct Hook {
-  // Before everything else of this run, or when all the rest is ready. Neither, where it runs at other times only.
+  // The hook runs before everything else of this run, or after everything else is ready. Both are false if the hook
+  // does not run at all.
   bool before = false;
   bool after = false;
-  // helm.sh/hook-delete-policy. Where there is none it is before-hook-creation, as for Helm.
+  // From helm.sh/hook-delete-policy. As in Helm, the default is before-hook-creation.
   bool delete_before = false;
   bool delete_succeeded = false;
   bool delete_failed = false;

@@ -3,7 +3,8 @@
 namespace fairlead::graph {
 namespace {
 
-// As the bundle will leave them; nothing where nobody knows the namespace.
+// Returns the labels that the namespace will have once the bundle is rolled out, or nothing if the namespace is not
+// known.
 std::optional<Json> labels_of(const GraphBuilder& builder, const std::string& ns) {
   Json labels;
   auto add = [&](const Json& more) {
@@ -42,7 +43,7 @@ bool sees_record(const GraphBuilder& builder, const Guard& guard) {
   const Options& options = builder.options;
   if (options.inventory.empty()) return false;
   ImplicitObject record{.group = "", .kind = "ConfigMap", .plural = "configmaps", .name = options.inventory};
-  // Of every record; its value is of no use to a selector.
+  // Every inventory ConfigMap has this label. A selector has no use for its value.
   Json labels(Json::Object{{"applyset.kubernetes.io/id", "applyset"}});
   return sees_with(builder, guard, record, options.default_namespace, labels);
 }

@@ -1,5 +1,5 @@
-// Objects that are not in the bundle, and that a webhook of the bundle would see all the same: what controllers make,
-// and the bundle's own record.
+// Objects that are not in the bundle but that a webhook of the bundle would see: objects that controllers create, and
+// the bundle's inventory ConfigMap.
 #pragma once
 
 #include <string>
@@ -16,9 +16,10 @@ struct ImplicitObject {
   std::string_view name;
 };
 
-// For a guard with a webhook. What cannot be told counts as seen.
+// True if the guard would see the object in namespace `ns`, or if that cannot be known. Requires a guard with a
+// webhook.
 bool sees(const GraphBuilder& builder, const Guard& guard, const ImplicitObject& what, const std::string& ns);
-// The ConfigMap of Options::inventory.
+// The same for the ConfigMap of Options::inventory. Returns false if there is none.
 bool sees_record(const GraphBuilder& builder, const Guard& guard);
 
 }  // namespace fairlead::graph

@@ -87,7 +87,8 @@ class Interceptions {
         *guard.object);
   }
 
-  // Whether it would see the object as it is, whatever an older one was like.
+  // True if the webhook would see such an object without labels. could_match() alone would also count an older version
+  // of the object with other labels.
   bool sees_in_system(const Guard& guard, std::string_view group, std::string_view kind, std::string_view plural,
                       std::string_view ns) const {
     if (guard.webhook->object_selector && !guard.webhook->object_selector->matches(Json())) return false;

@@ -27,7 +27,7 @@ bool of_resource_graph(const Json& spec, std::string_view group, std::string_vie
   return spec["schema"]["group"].string_or("kro.run") == group && is(spec["schema"]["kind"], kind);
 }
 
-// It has a whole CRD.
+// A Promise contains a whole CRD.
 bool of_promise(const Json& spec, std::string_view group, std::string_view kind) {
   const Json& definition = spec["api"]["spec"];
   return is(definition["group"], group) && is(definition["names"]["kind"], kind);
@@ -58,7 +58,7 @@ constexpr std::array kGeneratorKinds = [] {
   return kinds;
 }();
 
-// They install what is somewhere else.
+// Kinds of objects that install packages from somewhere else.
 constexpr std::array kInstallers{
     GeneratorKind{"operators.coreos.com", "Subscription"},
     GeneratorKind{"olm.operatorframework.io", "ClusterExtension"},
@@ -82,7 +82,7 @@ bool says_so(std::string_view list, std::string_view group, std::string_view kin
   return false;
 }
 
-// Those of Kubernetes itself are in no package.
+// Packages do not contain the kinds of Kubernetes itself.
 bool can_be_packaged(std::string_view group) {
   return group.find('.') != std::string_view::npos && group != "k8s.io" && !group.ends_with(".k8s.io");
 }

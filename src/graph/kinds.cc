@@ -9,7 +9,7 @@ namespace {
 
 std::string joined(std::string_view a, std::string_view b) { return std::string(a).append("/").append(b); }
 
-// As kubectl guesses a resource from its kind.
+// Guesses the resource from the kind as kubectl does.
 std::string guess_plural(std::string_view kind) {
   std::string plural;
   for (char c : kind) plural += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -82,7 +82,7 @@ void Kinds::use_definition(Kind& kind, const Definition& definition) const {
   }
 }
 
-// Where a controller defines it, nobody can say beforehand that it will not be there.
+// If a controller may define the kind later, the kind cannot be reported as missing.
 void Kinds::use_kind_generators(Kind& kind) const {
   std::vector<uint32_t> installers;
   for (uint32_t i = 0; i < bundle_.objects.size(); ++i) {
@@ -108,7 +108,7 @@ Kind Kinds::describe(std::string_view group, std::string_view version, std::stri
   if (built_in != nullptr) {
     kind.resource.resource = built_in->plural;
     kind.namespaced = built_in->namespaced;
-    // The one kind of Kubernetes that is still served in two versions.
+    // This is the only kind of Kubernetes that is still served in two versions.
     if (kind.family == Family::autoscaler && (version == "v1" || version == "v2")) {
       std::string other = version == "v1" ? "v2" : "v1";
       kind.equivalents.push_back({.resource = {kind.kind.group, other, kind.resource.resource},
@@ -123,7 +123,7 @@ Kind Kinds::describe(std::string_view group, std::string_view version, std::stri
   }
   auto definition = definitions_.find(joined(group, kind_name));
   if (definition != definitions_.end()) use_definition(kind, definition->second);
-  // What discovery shows is served, whatever a CRD that is still to be changed says.
+  // A version that discovery shows is served, even if the CRD in the cluster lists others.
   if (served != nullptr && kind.definition_object == kNone) kind.served = Kind::Served::yes;
   if (kind.served == Kind::Served::not_known && cluster_.find_resource && !is_aggregated(group, version))
     kind.served = Kind::Served::no;

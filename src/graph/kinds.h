@@ -1,5 +1,5 @@
-// The kinds of a bundle's objects: how the cluster calls them, whether they have a namespace, and what this room knows
-// about them.
+// The kinds of a bundle's objects: their names in the API, whether they are namespaced, and what this room knows about
+// them.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace fairlead::graph {
 
 inline constexpr uint32_t kNone = ~uint32_t{0};
 
-// What an object is to this room. Kinds that it has nothing to say about are `other`.
+// What a kind means to this room. `other` is for kinds without any special treatment.
 enum class Family : uint8_t {
   other,
   name_space,
@@ -24,7 +24,7 @@ enum class Family : uint8_t {
   volume,
   volume_claim,
   pod,
-  workload,  // with a pod template at spec.template
+  workload,  // has a pod template at spec.template
   job,
   cron_job,
   role_binding,
@@ -44,6 +44,7 @@ enum class Family : uint8_t {
 };
 
 struct Kind {
+  // `other_versions`: the kind has a CRD, which does not serve this version.
   enum class Served : uint8_t { yes, no, other_versions, not_known };
 
   admission::GroupVersionKind kind;
@@ -52,10 +53,10 @@ struct Kind {
   Served served = Served::not_known;
   Family family = Family::other;
   std::vector<admission::Equivalent> equivalents;
-  // Its CRD, and where that is an object of the bundle, which.
+  // The CRD of this kind, and its number if it is an object of the bundle.
   const Json* definition = nullptr;
   uint32_t definition_object = kNone;
-  // Objects of the bundle for which a controller defines it.
+  // Objects of the bundle for which a controller defines this kind.
   std::vector<uint32_t> kind_generators;
 };
 
@@ -63,7 +64,7 @@ class Kinds {
  public:
   Kinds(const manifest::Bundle& bundle, const ClusterState& cluster);
 
-  // Numbers from 0, in the order in which they were first asked for.
+  // Returns the number of a kind. Kinds are numbered from 0, in the order of the first calls for them.
   uint32_t number_of(std::string_view group, std::string_view version, std::string_view kind);
   const Kind& operator[](uint32_t number) const { return kinds_[number]; }
   size_t size() const { return kinds_.size(); }
@@ -82,12 +83,12 @@ class Kinds {
   const manifest::Bundle& bundle_;
   const ClusterState& cluster_;
   std::unordered_map<std::string, Definition> definitions_;  // by "group/kind"
-  std::unordered_map<std::string, bool> aggregated_;         // "group/version" of APIServices with a Service
+  std::unordered_map<std::string, bool> aggregated_;         // has "group/version" of every APIService with a Service
   std::unordered_map<std::string, uint32_t> numbers_;
   std::vector<Kind> kinds_;
 };
 
-// A kind of Kubernetes itself; null if it is none.
+// A kind of Kubernetes itself.
 struct BuiltIn {
   std::string_view group;
   std::string_view kind;
@@ -95,8 +96,9 @@ struct BuiltIn {
   bool namespaced;
   Family family;
 };
+// Returns null if it is not a kind of Kubernetes itself.
 const BuiltIn* find_built_in(std::string_view group, std::string_view kind);
-// By kind alone; null if there is none, or several.
+// Searches by kind only. Returns null if there is no such kind, or more than one.
 const BuiltIn* find_built_in(std::string_view kind);
 Family family_of(std::string_view group, std::string_view kind);
 

@@ -8,7 +8,7 @@ namespace fairlead::graph {
 LabelIndex::LabelIndex(const GraphBuilder& builder) : builder_(builder) {
   for (uint32_t i = 0; i < builder.object_count(); ++i) {
     Family family = builder.family(i);
-    // Pods of Jobs come and go: nothing answers from them.
+    // The pods of Jobs are short-lived and never answer for a Service.
     if (builder.contents->left_out[i] || (family != Family::pod && family != Family::workload)) continue;
     const Json* pod = find_pod(family, builder.value(i));
     if (pod == nullptr) continue;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMostLoops = 20;
 
-// The needs of each node, as numbers of edges.
+// Maps each node to the numbers of the edges that start there.
 plan::Adjacency needs_by_node(const GraphBuilder& builder) {
   plan::Adjacency links(builder.contents->nodes.size());
   for (const Edge& edge : builder.edges) links.count(edge.from);
@@ -28,7 +28,7 @@ std::vector<uint32_t> components_of(const GraphBuilder& builder, bool hard_only)
   return plan::components(links);
 }
 
-// Members of every component that has more than one.
+// Returns the nodes of every component that has more than one.
 std::vector<std::vector<uint32_t>> knots(const std::vector<uint32_t>& component) {
   std::vector<uint32_t> sizes;
   for (uint32_t c : component) {
@@ -58,7 +58,7 @@ class Loops {
     std::vector<uint32_t> hard = components_of(builder_, true);
     std::vector<std::vector<uint32_t>> hard_knots = knots(hard);
     for (size_t i = 0; i < std::min(hard_knots.size(), kMostLoops); ++i) report(hard_knots[i], hard);
-    // Without an order of the hard needs there is none to fit the soft ones into.
+    // While hard needs form a loop, there is no order that soft needs could fit into.
     if (!hard_knots.empty()) return;
     std::vector<uint32_t> all = components_of(builder_, false);
     for (const std::vector<uint32_t>& knot : knots(all)) untie(knot, all);
@@ -69,9 +69,9 @@ class Loops {
   }
 
  private:
-  // The shortest way from the first member back to itself.
+  // Returns the edges of the shortest loop of hard needs through `start`.
   std::vector<uint32_t> loop_from(uint32_t start, const std::vector<uint32_t>& component) const {
-    std::unordered_map<uint32_t, uint32_t> came_by;  // the edge
+    std::unordered_map<uint32_t, uint32_t> came_by;  // from each node to the edge that reached it
     std::queue<uint32_t> open({start});
     while (!open.empty()) {
       uint32_t node = open.front();
@@ -104,7 +104,7 @@ class Loops {
 
   void report(const std::vector<uint32_t>& knot, const std::vector<uint32_t>& component) {
     std::vector<std::string> steps;
-    // A group stands for what it holds: the way through it is told as one step.
+    // A group stands for its members, so the path through it is reported as one step.
     uint32_t from = kNone;
     for (uint32_t e : loop_from(knot[0], component)) {
       const Edge& edge = builder_.edges[e];
@@ -125,8 +125,8 @@ class Loops {
     builder_.contents->add_problem(Severity::error, std::move(error).next("take one of these needs away"), knot[0]);
   }
 
-  // Takes members in an order that the hard needs allow. When only nodes with soft needs are left, the one with the
-  // fewest goes next, without them.
+  // Takes the nodes in an order that the hard needs allow. If only nodes with soft needs are left, the one with the
+  // fewest is next, and its open soft needs are dropped.
   void untie(const std::vector<uint32_t>& knot, const std::vector<uint32_t>& component) {
     struct Open {
       uint32_t hard = 0;
@@ -134,7 +134,7 @@ class Loops {
       bool done = false;
     };
     std::unordered_map<uint32_t, Open> open;
-    std::unordered_map<uint32_t, std::vector<uint32_t>> needers;  // edges
+    std::unordered_map<uint32_t, std::vector<uint32_t>> needers;  // from each node to the edges that need it
     auto inside = [&](const Edge& edge) { return component[edge.to] == component[edge.from]; };
     for (uint32_t node : knot) {
       Open& state = open[node];

@@ -22,14 +22,14 @@ bool names_objects(const std::vector<admission::Rule>* rules) {
          std::ranges::any_of(*rules, [](const admission::Rule& rule) { return !rule.names.empty(); });
 }
 
-// A rule that cannot be matched against some version may still match.
+// A rule that cannot be evaluated for some version counts as matching.
 bool may_match(const std::vector<admission::Rule>& rules, admission::MatchPolicy policy,
                const admission::Attributes& attributes) {
   Result<std::optional<admission::Target>> target = admission::match_rules(rules, policy, attributes);
   return !target || *target;
 }
 
-// A selector that cannot be read ends every request that comes to it.
+// A selector that cannot be parsed is not trivial: the API server rejects every request that it is evaluated for.
 bool is_trivial(const Result<object::Selector>* selector) { return *selector && (*selector)->matches_everything(); }
 
 }  // namespace
@@ -69,7 +69,7 @@ Certainty MatchFilters::by_rules(const Kind& kind, bool only_create) const {
   attributes.resource = kind.resource;
   attributes.kind = kind.kind;
   attributes.equivalents = kind.equivalents;
-  // Which one does not matter to rules, only whether it has one.
+  // Rules depend on whether there is a namespace, not on its name.
   if (kind.namespaced || kind.family == Family::name_space) attributes.ns = "x";
   auto matches = [&](admission::Operation operation) {
     attributes.operation = operation;
@@ -80,7 +80,7 @@ Certainty MatchFilters::by_rules(const Kind& kind, bool only_create) const {
   };
   bool create = matches(admission::Operation::create);
   bool update = only_create ? create : matches(admission::Operation::update);
-  // A binding that needs parameters may turn out to have none.
+  // A binding with parameters may turn out to have none.
   bool needs_parameters = matcher_.policy && matcher_.policy->param_kind && matcher_.binding->param_ref;
   if (create && update) return needs_parameters ? Certainty::maybe : Certainty::certainly;
   return create || update ? Certainty::maybe : Certainty::never;

@@ -109,7 +109,7 @@ class Missing {
     find_orphans(dead);
   }
 
-  // A guard of the bundle that nobody will answer for.
+  // Reports a guard of the bundle if nothing will answer for it.
   void find_in_bundle(const Guard& guard, bool is_dead) {
     std::string service = fmt::format("Service {}/{}", guard.service->ns, guard.service->name);
     if (is_dead)
@@ -139,7 +139,8 @@ class Missing {
     bool certain = false;
   };
 
-  // What an earlier installation has left behind refuses everything that it matches.
+  // Reports webhooks, conversions and APIServices that an earlier installation left behind. They refuse every object
+  // that they match.
   void find_orphans(const std::vector<bool>& dead) {
     std::map<uint32_t, Victims> orphans;
     for (uint32_t i = 0; i < builder_.object_count(); ++i) {

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// One object a line: NAME [ANNOTATION VALUE]...
+// Returns the YAML of one ConfigMap.
 std::string config_map(std::string_view name, std::string_view annotations = "") {
   return fmt::format("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {}\n  annotations: {{{}}}\n---\n", name,
                      annotations);

@@ -84,7 +84,7 @@ void visit_references(const Json& spec, const Visit& visit) {
   auto plain = [&](std::string_view group, std::string_view kind, std::string_view name, std::string_view what) {
     if (!name.empty()) visit({.group = group, .kind = kind, .name = name, .what = what, .detail = {}, .container = {}});
   };
-  // The cluster makes the one named "default" by itself.
+  // Kubernetes creates the one named "default" in every namespace.
   if (account != "default") plain("", "ServiceAccount", account, "its ServiceAccount");
   plain("scheduling.k8s.io", "PriorityClass", spec["priorityClassName"].string_or(""), "its PriorityClass");
   plain("node.k8s.io", "RuntimeClass", spec["runtimeClassName"].string_or(""), "its RuntimeClass");

@@ -1,4 +1,4 @@
-// The pods that an object makes: where its pod template is, and what that names.
+// Finds the pod template of an object, and the objects that the template names.
 #pragma once
 
 #include <functional>
@@ -9,24 +9,26 @@
 
 namespace fairlead::graph {
 
-// The template (metadata and spec) that pods are made from, or the Pod itself; null where the family has none.
+// Returns the pod template (metadata and spec), or the object itself if it is a Pod. Returns null if there is none.
 const Json* find_pod(Family family, const Json& object);
 
+// An object that a pod spec names.
 struct Reference {
   std::string_view group;
   std::string_view kind;
   std::string_view name;
-  // "volume data", "env PASSWORD of container web"
+  // The parts of the reason, for example "volume data" or "env PASSWORD of container web".
   std::string_view what;
   std::string_view detail;
   std::string_view container;
 
   std::string reason() const;
 };
-// What a pod cannot start without; what is optional is left out, and so is the ServiceAccount "default".
+// Calls `visit` for every object that a pod cannot start without. Skips optional references and the ServiceAccount
+// "default".
 void visit_references(const Json& pod_spec, const std::function<void(const Reference&)>& visit);
-// What its containers are told on their command lines and in their environment: whole arguments, and what comes behind
-// their first `=`.
+// Calls `visit` for every argument of the containers' command lines, for the part of an argument after its first `=`,
+// and for every value of an environment variable.
 void visit_words(const Json& pod_spec, const std::function<void(std::string_view)>& visit);
 
 }  // namespace fairlead::graph

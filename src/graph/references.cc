@@ -80,21 +80,21 @@ class References {
       });
       visit_words((*pod)["spec"], [&](std::string_view word) { add_mentioned(object, ns, word); });
     }
-    // Of a StatefulSet.
+    // Only a StatefulSet has these fields.
     builder_.soft(object, find("", "Service", ns, value["spec"]["serviceName"].string_or("")), "its Service");
     for (const Json& claim : value["spec"]["volumeClaimTemplates"].items())
       builder_.soft(object, find(kStorage, "StorageClass", {}, claim["spec"]["storageClassName"].string_or("")),
                     "its StorageClass");
   }
 
-  // Many controllers read a ConfigMap or Secret through the API, and are told its name.
+  // Many controllers get the name of a ConfigMap or Secret as an argument and read it through the API.
   void add_mentioned(uint32_t object, std::string_view ns, std::string_view word) {
     if (word.starts_with(ns) && word.substr(ns.size()).starts_with('/')) word.remove_prefix(ns.size() + 1);
     for (std::string_view kind : {"ConfigMap", "Secret"})
       builder_.soft(object, find("", kind, ns, word), "it is told its name");
   }
 
-  // What a ServiceAccount may do has to be there before the pods that do it.
+  // A ServiceAccount must have its rights before the pods that use them start.
   void add_rights(uint32_t object, std::string_view ns, std::string_view account) {
     auto found = rights_.find({.group = "", .kind = "ServiceAccount", .ns = ns, .name = account});
     if (found == rights_.end()) return;
@@ -178,7 +178,7 @@ class References {
   }
 
   void add_issuer(uint32_t object, const Json& spec) {
-    // A ClusterIssuer has its Secrets where cert-manager itself lives.
+    // Secrets of a ClusterIssuer are in the namespace of cert-manager.
     const std::string& ns = builder_.key(object).ns;
     builder_.soft(object,
                   builder_.find_secret(ns.empty() ? "cert-manager" : ns, spec["ca"]["secretName"].string_or("")),

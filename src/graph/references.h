@@ -1,4 +1,4 @@
-// Needs that follow from what objects name: namespaces, CRDs, ConfigMaps, roles, issuers and so on.
+// Adds the needs that follow from the names in objects: namespaces, CRDs, ConfigMaps, roles, issuers and so on.
 #pragma once
 
 #include "graph/graph_builder.h"

@@ -101,7 +101,7 @@ class Steps {
                                    Error(ErrorKind::invalid, std::move(what)).at(builder_.position(object)), object);
   }
 
-  // Said where the hook would run in another rollout of the bundle.
+  // Explains why a hook is left out, if it would run in the other kind of run (installation or upgrade).
   std::string_view which_run(const Json& annotations) const {
     if (!builder_.options.was_there) return "";
     std::optional<Hook> hook = read_hook(annotations, !*builder_.options.was_there);
@@ -137,14 +137,15 @@ class Waves {
       if (step != kNone && step > 0)
         builder_.need(i, nodes[step - 1], Level::ready, true, builder_.steps[step - 1].reason);
     }
-    // A step of which nothing is left does not end before those that came first.
+    // If all objects of a step moved to later steps, the step still needs the step before it.
     for (uint32_t step = 1; step < nodes.size(); ++step)
       if (parts[step].empty())
         builder_.need(nodes[step], nodes[step - 1], Level::ready, true, builder_.steps[step - 1].reason);
   }
 
  private:
-  // Gives every node the largest number of those that it needs, however far. Few numbers: it comes to an end soon.
+  // Raises the number of every node to the largest one among the nodes that it needs, directly or not. There are few
+  // distinct numbers, so this ends soon.
   void spread(std::vector<uint32_t>& numbers) const {
     std::vector<uint32_t> open;
     for (uint32_t node = 0; node < numbers.size(); ++node)
@@ -160,7 +161,8 @@ class Waves {
     }
   }
 
-  // Of every node: the last step, counted from 1, that the guards in its way stand on; 0 where they stand on none.
+  // Returns for every node the last step, counted from 1, of the objects behind the guards that it waits for. The
+  // result is 0 if there are none.
   std::vector<uint32_t> behind_guards() const {
     std::vector<uint32_t> steps(builder_.contents->nodes.size());
     for (uint32_t i = 0; i < builder_.object_count(); ++i)
@@ -171,7 +173,7 @@ class Waves {
     for (uint32_t g = 0; g < guards.size(); ++g) {
       uint32_t last = steps[builder_.guard_node(g)];
       behind[builder_.guard_node(g)] = last;
-      // Its configuration is ready when it has its certificate.
+      // The configuration is ready only once it has its certificate.
       if (guards[g].object) behind[*guards[g].object] = std::max(behind[*guards[g].object], last);
     }
     spread(behind);
@@ -179,7 +181,7 @@ class Waves {
   }
 
   GraphBuilder& builder_;
-  plan::Adjacency needers_;  // of each node, by hard needs
+  plan::Adjacency needers_;  // from each node to those that need it, by hard needs
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
-// Order that people ask for in steps: sync waves of Argo CD, hooks of Helm.
+// Orders objects in the steps that users ask for: sync waves of Argo CD and hooks of Helm.
 //
-// A step is one node that needs every object of it to be ready, and that every object of the next step needs. Objects
-// that say nothing are in wave 0, as in Argo CD, apart from Namespaces and CRDs: those are free, as they are for Helm,
-// which makes them before its first hook.
+// Each step but the last has a node. The node needs every object of its step to be ready, and every object of the next
+// step needs the node. Objects without an annotation are in wave 0, as in Argo CD. Namespaces and CRDs without one are
+// in no step, because Helm also creates them before its first hook.
 //
-// An object can have to wait for a guard that itself stands on an object of a later step: an Ingress for the webhook
-// whose certificate a post-install Job makes. Such an object counts as part of that later step: nothing of the steps
-// between waits for it.
+// An object may have to wait for a guard that depends on an object of a later step. For example, an Ingress waits for a
+// webhook whose certificate is created by a post-install Job. Such an object counts as part of the later step, so that
+// the steps before it do not wait for the object.
 #pragma once
 
 #include "graph/graph_builder.h"
@@ -16,7 +16,7 @@ namespace fairlead::graph {
 // Fills GraphBuilder::steps and GraphBuilder::step_of.
 void find_steps(GraphBuilder& builder);
 
-// The needs between steps. Every other hard need is there by then.
+// Adds the needs between steps. Requires that every other hard need was added.
 void add_waves(GraphBuilder& builder);
 
 }  // namespace fairlead::graph

@@ -1,5 +1,5 @@
-// How fast needs are derived: graph_bench [OBJECTS...]. For each size it writes a bundle as YAML text, reads it, and
-// builds the graph beside 200 webhook configurations in the cluster. Prints one line of JSON for each size.
+// Measures how fast needs are derived: graph_bench [OBJECTS...]. For each size it generates a bundle as YAML text,
+// reads it, and builds the graph for a cluster with 200 webhook configurations. It prints one line of JSON per size.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -11,10 +11,10 @@ namespace {
 
 using namespace fairlead;
 
-// Of the processor, so that what else the machine does is not measured.
+// CPU time, so that other processes on the machine do not count.
 double seconds_since(std::clock_t start) { return double(std::clock() - start) / CLOCKS_PER_SEC; }
 
-// Apps of ten objects, ten apps in a namespace.
+// Every app has ten objects, and every namespace ten apps.
 std::string bundle_text(size_t objects) {
   std::string text = R"(apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -77,7 +77,8 @@ spec:
   return text;
 }
 
-// A few see everything, some a namespace, a label or a condition, most one kind.
+// A few webhooks match every resource, most only one. Some have a namespaceSelector, an objectSelector or a
+// matchCondition.
 graph::ClusterState cluster_state() {
   graph::ClusterState cluster;
   constexpr std::string_view kResources[] = {"configmaps", "secrets", "services", "pods", "deployments", "widgets"};
