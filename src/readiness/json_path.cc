@@ -30,7 +30,7 @@ std::optional<double> number(const Json& value) {
   return std::nullopt;
 }
 
-// Below zero, zero or above; nothing for what cannot be compared.
+// Returns a number below zero, zero or above zero, or nothing if the values cannot be compared.
 std::optional<int> compare(const Json& left, const Json& right) {
   if (left.if_string() && right.if_string()) return left.if_string()->compare(*right.if_string());
   std::optional<double> a = number(left);
@@ -218,7 +218,7 @@ class JsonPathParser {
       std::string_view text;
       JsonPath::Comparison comparison;
     };
-    // The longer ones first.
+    // Longer signs come first, because they start with shorter ones.
     constexpr std::array kSigns{Sign{"==", equal},    Sign{"!=", unequal}, Sign{"<=", at_most},
                                 Sign{">=", at_least}, Sign{"<", less},     Sign{">", greater}};
     for (const Sign& sign : kSigns)

@@ -1,6 +1,6 @@
-// The part of kubectl's JSONPath that picks one value out of an object: {.status.phase}, {.spec.ports[0].port},
-// {.status.conditions[?(@.type=="Ready")].status}, {.metadata.annotations.example\.com/x}, [*], [-1], ['a.b'].
-// Slices, unions, recursion and text around the braces are errors that say so.
+// The part of kubectl's JSONPath that selects values of an object: {.status.phase}, {.spec.ports[0].port},
+// {.status.conditions[?(@.type=="Ready")].status}, {.metadata.annotations.example\.com/x}, [*], [-1], ['a.b']. Slices,
+// unions, recursion and text around the braces are not supported; the error says so.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ namespace fairlead::readiness {
 
 class JsonPath {
  public:
-  // Without the braces; a dot at the start may be left out, as kubectl has it.
+  // Parses a path without its braces. As in kubectl, the dot at the start is optional.
   static Result<JsonPath> parse(std::string_view text);
 
-  // All that it leads to, in order; none where it leads nowhere. Never more than there are values in `root`.
+  // Returns all values that the path leads to, in order. Returns nothing if it leads nowhere. There are never more
+  // results than values in `root`.
   std::vector<const Json*> find(const Json& root) const;
 
  private:
@@ -28,7 +29,7 @@ class JsonPath {
     std::string name;
   };
   struct Index {
-    int64_t at = 0;  // from the end where it is below zero
+    int64_t at = 0;  // counted from the end if negative
   };
   struct All {};
   enum class Comparison { exists, equal, unequal, less, at_most, greater, at_least };

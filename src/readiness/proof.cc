@@ -5,7 +5,7 @@ namespace {
 
 using kube::FaultKind;
 
-// Where the call went, as far as the server says.
+// Names the target, with the URL that was called if the server gives it.
 std::string place_of(const kube::Fault& fault, const Target& target) {
   if (fault.webhook && !fault.webhook->url.empty()) return fmt::format("{} ({})", target.name, fault.webhook->url);
   return target.name;
@@ -67,7 +67,8 @@ std::optional<Target> conversion_target_of(const Json& definition) {
   target.role = Target::Role::conversion;
   target.name = fmt::format("conversion webhook of {}", definition["metadata"]["name"].string_or(""));
   target.client_config = config;
-  // conversionReviewVersions speak of another review than the one that a mirror sends. The server gives 30 s.
+  // conversionReviewVersions are not used, because a mirror sends another kind of review. The API server waits 30 s for
+  // a conversion.
   target.timeout_seconds = 30;
   return target;
 }
@@ -77,16 +78,16 @@ Rung rung_of(const kube::Fault& fault, Target::Role role) {
   bool conversion = role == Target::Role::conversion;
   switch (fault.kind) {
     case FaultKind::webhook_denied:
-    // 400 or 500: it does not know what to make of the probe, and says so.
+    // With 400 or 500, the webhook answers that it cannot handle the probe.
     case FaultKind::webhook_answered_error: return Rung::answering;
     case FaultKind::webhook_bad_response:
-      // A converter does not know the review that a mirror sends; that it says so is its answer.
+      // A converter does not know the review that a mirror sends. That it says so is an answer.
       return conversion ? Rung::answering : Rung::trusted;
     case FaultKind::webhook_path_missing:
     case FaultKind::webhook_busy: return Rung::trusted;
     case FaultKind::webhook_untrusted:
     case FaultKind::webhook_wrong_certificate:
-      // Without a call it is the caBundle itself that cannot be read.
+      // If no call was made, the caBundle itself cannot be parsed.
       return called ? Rung::reachable : Rung::in_effect;
     case FaultKind::webhook_not_https:
     case FaultKind::webhook_hung_up: return Rung::reachable;
@@ -114,7 +115,8 @@ Proof judge_mirror(const Target& target, const ProbedHooks& hooks, const kube::O
     proof.evidence = fmt::format("the API server asked {}, and it answered", target.name);
     return proof;
   }
-  // The server does not say whose patch it could not use; but the shadow comes first, and only its mirror can patch.
+  // The server does not say whose patch it could not apply. But the shadow is called first, and only its mirror can
+  // patch.
   if (fault->kind == FaultKind::webhook_bad_response && !fault->webhook) {
     proof.rung = Rung::answering;
     proof.proved = true;

@@ -1,7 +1,7 @@
-// How far a guard has come, and how that is known: a Proof. Pure: what an API server answered goes in.
+// Says how far a guard has come, and how that is known. Pure: it judges answers of an API server that others obtained.
 //
-// A guard climbs a ladder: registered, in effect, reachable, trusted, answering. The API server itself is made to prove
-// the rungs (shadow.h). What it could not be made to prove rests on what the cluster shows, and says so.
+// A guard has to pass five steps, called rungs: registered, in effect, reachable, trusted, answering. The API server
+// itself is made to prove the rungs (shadow.h). If it cannot be made to prove a rung, the Proof says so.
 #pragma once
 
 #include <cstdint>
@@ -18,65 +18,67 @@ namespace fairlead::readiness {
 
 enum class Rung {
   nothing,
-  registered,  // stored; no API server was seen to use it
-  in_effect,   // that API server uses it
-  reachable,   // something listens behind it
-  trusted,     // and serves a certificate that verifies against the caBundle
-  answering,   // and answers reviews
+  registered,  // the configuration is stored, but no API server was seen to use it
+  in_effect,   // the API server of this connection uses it
+  reachable,   // its endpoint accepts connections
+  trusted,     // its certificate is valid for the caBundle
+  answering,   // it answers reviews
 };
-// "in effect"
+// For example "in effect".
 std::string_view name_of(Rung rung);
 
-// What is registered in one place of the API server, and learned of by it in order.
+// Guards of one kind have one registry in the API server, which learns about them in order.
 enum class GuardKind { validating_webhooks, mutating_webhooks, validating_policies, mutating_policies };
-// "validating webhooks"
+// For example "validating webhooks".
 std::string_view name_of(GuardKind kind);
 
+// What is known about a guard after one attempt to prove it.
 struct Proof {
-  // As far as this look has seen. A mirror does not look at the guard's own registration: from it, `in_effect` means
-  // only that nothing could be reached.
+  // How far the guard has come. A mirror does not test the guard's own registration: from a mirror, `in_effect` only
+  // means that nothing could be reached.
   Rung rung = Rung::nothing;
-  // For which connection, and so for which API server, it holds.
+  // The connection, and so the API server, that the proof is valid for.
   uint64_t connection = 0;
-  // False: nothing is proved, and `why_not` says why; the rung then means nothing beyond `registered`.
+  // If false, nothing is proved and `why_not` has the reason. The rung then means no more than `registered`.
   bool proved = false;
-  // No later try of this run will prove it either: the permission is missing, or the server is too old.
+  // True if no later attempt of this run can succeed: the permission is missing, or the server is too old.
   bool hopeless = false;
-  // What was seen, in a sentence.
+  // What was observed, as a sentence.
   std::string evidence;
   std::string why_not;
-  // What stands between this rung and the next, or in the way of the proof.
+  // What prevents the next rung, or the proof.
   std::optional<kube::Fault> fault;
 
   bool reached(Rung wanted) const { return proved && rung >= wanted; }
 };
 
-// Whom a mirror asks: the address and trust of a webhook, without its rules.
+// The webhook that a mirror calls: its address and its caBundle, without its rules.
 struct Target {
   enum class Role { admission, conversion };
   Role role = Role::admission;
-  // For people: "webhook x.example.com (configuration)".
+  // Shown to users, for example "webhook x.example.com (configuration)".
   std::string name;
-  // As it is registered: service or url, and caBundle.
+  // As registered: service or url, and caBundle.
   Json client_config;
   std::vector<std::string> review_versions = {"v1"};
   int timeout_seconds = 10;
 };
 Target target_of(const admission::Webhook& webhook);
-// Of a CustomResourceDefinition; nothing if it has no conversion webhook.
+// Reads a CustomResourceDefinition. Returns nothing if it has no conversion webhook.
 std::optional<Target> conversion_target_of(const Json& definition);
 
-// The hooks of a shadow, by name.
+// The names of the hooks in a shadow.
 struct ProbedHooks {
   std::string mirror;
   std::string marker;
 };
 
-// What the answer to a probe proves about the target. Rung::registered, not proved, if the shadow was not met: the
-// server does not use it (no fault), or something else answered first (its fault).
+// Judges the answer to a probe. If the probe did not reach the shadow, the result is Rung::registered, not proved:
+// either the server does not use the shadow yet (then there is no fault), or something else refused the probe (then
+// `fault` is set).
 Proof judge_mirror(const Target& target, const ProbedHooks& hooks, const kube::Outcome<kube::Reply>& answer);
 
-// The rung that a failed call of a webhook leaves it on.
+// Returns the rung that a webhook has reached if a call of it fails like this.
 Rung rung_of(const kube::Fault& fault, Target::Role role);
 
 }  // namespace fairlead::readiness

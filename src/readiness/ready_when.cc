@@ -24,7 +24,8 @@ std::string_view trim(std::string_view text, std::string_view what) {
   return text.substr(start, text.find_last_not_of(what) - start + 1);
 }
 
-// Where the path ends: behind the closing brace, or at the first single '=' where there are no braces.
+// Returns the end of the path: after the closing brace, or at the first single '=' if there are no braces. Returns npos
+// if the brace is not closed.
 size_t end_of_path(std::string_view text) {
   if (!text.starts_with('{')) {
     for (size_t at = 0; at < text.size(); ++at) {
@@ -45,7 +46,7 @@ size_t end_of_path(std::string_view text) {
   return std::string_view::npos;
 }
 
-// As Go prints it, since that is what kubectl compares.
+// Returns the text as Go prints it, because kubectl compares that text.
 std::string printed(const Json& value) {
   if (value.is_null()) return "<nil>";
   const std::string* text = value.if_string();
@@ -75,7 +76,7 @@ Result<ReadyWhen> ReadyWhen::parse_condition(std::string_view text) {
 }
 
 Result<ReadyWhen> ReadyWhen::parse_path(std::string_view text) {
-  // Quotes that a shell would have taken off.
+  // Removes quotes that a shell would have removed.
   if (text.starts_with("'{") || text.starts_with("\"{")) {
     size_t closing = text.rfind(std::string{'}', text[0]});
     if (closing != std::string_view::npos) {
@@ -137,7 +138,7 @@ Result<ReadyWhen::Answer> ReadyWhen::ask_path(const Path& wanted, const Json& ob
   if (value.is_object() || value.is_array())
     return fail(ErrorKind::invalid, "{} leads to an {}, which cannot be compared", wanted.text, value.type_name());
   std::string now = printed(value);
-  // What a Secret holds is for nobody's screen.
+  // Values of a Secret are never shown.
   if (object["kind"].string_or("") == "Secret")
     return Answer{.met = trim(now, " \t\r\n") == *wanted.value,
                   .text = fmt::format("{} is there, and is compared without being shown", wanted.text)};

@@ -1,9 +1,9 @@
-// The annotation fairlead.dev/ready-when: when an object is ready, in the words of kubectl wait --for.
+// The annotation fairlead.dev/ready-when says when an object is ready, in the syntax of kubectl wait --for.
 //
-//   condition=Ready, condition=Ready=False       a condition, True where nothing else is said; case does not count
-//   jsonpath={.status.phase}=Running             one value that reads so
-//   jsonpath={.status.loadBalancer.ingress[0]}   a value that is there
-//   create                                       ready once it is stored
+//   condition=Ready, condition=Ready=False       the condition has this status, True by default; case is ignored
+//   jsonpath={.status.phase}=Running             the path leads to one value with this text
+//   jsonpath={.status.loadBalancer.ingress[0]}   the path leads to a value
+//   create                                       the object is ready once it is stored
 #pragma once
 
 #include <optional>
@@ -22,14 +22,16 @@ inline constexpr std::string_view kReadyWhen = "fairlead.dev/ready-when";
 class ReadyWhen {
  public:
   static Result<ReadyWhen> parse(std::string_view text);
-  // What the object asks for; nothing where it has no such annotation. For checking manifests before anything is sent.
+  // Reads the annotation of an object. Returns nothing if there is none. Use it to check manifests before anything is
+  // sent.
   static Result<std::optional<ReadyWhen>> of(const Json& object);
 
   struct Answer {
     bool met = false;
-    std::string text;  // "{.status.phase} is Pending, not Running yet"
+    std::string text;  // for example "{.status.phase} is Pending, not Running yet"
   };
-  // An error is a path that leads to what cannot be compared: several values, or a nested one.
+  // Checks whether the object meets the annotation. Fails if the path leads to several values, or to a nested value
+  // that cannot be compared.
   Result<Answer> ask(const Json& object) const;
   bool met_at_once() const { return std::holds_alternative<Create>(form_); }
 

@@ -9,7 +9,7 @@ bool is_webhooks(GuardKind kind) {
   return kind == GuardKind::validating_webhooks || kind == GuardKind::mutating_webhooks;
 }
 
-// An API server learns of webhooks within milliseconds, of policies once a second.
+// An API server learns about webhooks within milliseconds, but about policies only once a second.
 struct Pace {
   Duration first;
   Duration longest;
@@ -105,14 +105,14 @@ Task<Outcome<Proof>> ShadowMarkers::seek_guest(GuardKind kind, ShadowStage::Gues
       --attempt;
       continue;
     }
-    // Not seen: the server may have stayed with the old form. A hook of another name is another change.
+    // If the marker was not seen, the server may have kept the old version. A hook with another name is a new change.
     if (!proof || proof->proved || proof->hopeless || attempt >= stage_.options().markers) co_return proof;
   }
 }
 
 Task<Outcome<Proof>> ShadowMarkers::updated(object::Key configuration, uint64_t connection) {
   std::optional<object::Resource> resource = configurations_of(configuration.kind);
-  // A server reads all policies again when one of them changes, so a marker elsewhere is as good.
+  // An API server reads all policies again when one of them changes, so a separate marker proves the same.
   if (!resource) co_return co_await created(kind_of_policy(configuration), connection);
   GuardKind kind =
       resource->kind.starts_with("Mutating") ? GuardKind::mutating_webhooks : GuardKind::validating_webhooks;

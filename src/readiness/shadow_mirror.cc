@@ -41,7 +41,7 @@ Proof listening(const std::vector<Proof>& each, const Target& target) {
     if (one.rung >= Rung::reachable) continue;
     bool silence = timed_out(one);
     silent += silence ? 1 : 0;
-    // What is known not to listen tells more than what is only silent.
+    // An endpoint that certainly does not listen tells more than one that only timed out.
     if (!worst || (timed_out(*worst) && !silence)) worst = &one;
   }
   if (!worst) return sum;
@@ -74,7 +74,7 @@ Task<Result<ShadowMirrors::MirrorPtr>> ShadowMirrors::stand(const Target& target
       CO_TRY(co_await changed_.wait());
       continue;
     }
-    // A tenth of its life before others may remove it.
+    // The mirror is replaced when a tenth of its life is left, before others may remove it.
     bool is_fresh = mirror->stamp.expires - stage_.options().life / 10 > stage_.loop().clock().wall_now();
     if (is_fresh && !stage_.is_outdated(mirror->stamp)) co_return mirror;
     drop(key, mirror);
@@ -151,7 +151,7 @@ Task<Outcome<Proof>> ShadowMirrors::ask(Target target, uint64_t connection) {
 
 Task<void> ShadowMirrors::ask_endpoint(Target target, uint64_t connection, Outcome<Proof>& proof) {
   proof = co_await ask_within(target, kFirstSeconds, connection);
-  // Each is asked once: when it listens, nobody asks again.
+  // An endpoint that listens is not asked again.
   if (!proof || proof->rung < Rung::reachable) co_return;
   std::string key = key_of(target, kFirstSeconds);
   if (auto mirror = mirrors_.find(key); mirror != mirrors_.end() && !mirror->second->being_placed)
@@ -159,7 +159,7 @@ Task<void> ShadowMirrors::ask_endpoint(Target target, uint64_t connection, Outco
 }
 
 Task<Outcome<Proof>> ShadowMirrors::ask_each(Target target, std::vector<Endpoint> endpoints, uint64_t connection) {
-  // A url is its own and only address.
+  // A URL has no endpoints besides itself.
   if (!target.client_config.contains("service")) co_return co_await ask(std::move(target), connection);
   if (endpoints.empty()) co_return not_proved(fmt::format("no endpoint of {} is ready", target.name), false);
   std::vector<Outcome<Proof>> answers(endpoints.size(), Proof());

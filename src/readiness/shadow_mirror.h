@@ -1,5 +1,5 @@
-// Mirrors: hooks of our own with a guard's address and trust, which only our probes meet. How the call of one ends is
-// how a call of the guard would, and nothing hides it.
+// Calls webhooks through mirrors. A mirror is a hook of our own with the address and caBundle of a guard, which matches
+// only our probes. A call of the mirror ends as a call of the guard would, and its result is always visible.
 #pragma once
 
 #include <map>
@@ -20,19 +20,19 @@ class ShadowMirrors {
   Task<kube::Outcome<Proof>> ask_each(Target target, std::vector<Endpoint> endpoints, uint64_t connection);
 
  private:
-  // One target, with the time that it is given. Guards that are asked in the same way share it.
+  // The mirror of one target with one timeout. Guards with the same address and settings share it.
   struct Mirror {
     bool being_placed = true;
     Stamp stamp;
     std::optional<Proof> refusal;
     std::optional<kube::Failure> failure;
-    // The connections whose server has shown that it uses it.
+    // The connections whose API server has used the mirror.
     std::set<uint64_t> seen_over;
   };
   using MirrorPtr = std::shared_ptr<Mirror>;
 
   static std::string key_of(const Target& target, int seconds);
-  // The mirror as it stands; made if there is none, or if its time is nearly over.
+  // Returns the mirror of a target. Creates it if there is none, or if it expires soon.
   Task<Result<MirrorPtr>> stand(const Target& target, int seconds);
   void drop(const std::string& key, const MirrorPtr& mirror);
   Task<kube::Outcome<Proof>> ask_within(Target target, int seconds, uint64_t connection);
@@ -41,7 +41,7 @@ class ShadowMirrors {
   ShadowStage& stage_;
   Signal changed_;
   std::map<std::string, MirrorPtr> mirrors_;
-  // Those that did not answer within the first, short time.
+  // Keys of the mirrors that did not answer within the first, short timeout.
   std::set<std::string> slow_;
 };
 

@@ -76,7 +76,7 @@ Json hook(std::string name, Json client_config, const std::vector<std::string>& 
   return made;
 }
 
-// Fails at once, without a packet: its Service does not exist.
+// The call fails at once, without a network packet, because the Service does not exist.
 Json marker_hook(std::string name, bool mutating, const Stamp& stamp) {
   Json nowhere = Json::Object{
       {"service", Json::Object{{"namespace", "fairlead-shadow"}, {"name", "nowhere"}, {"path", "/"}, {"port", 443}}}};
@@ -86,7 +86,7 @@ Json marker_hook(std::string name, bool mutating, const Stamp& stamp) {
 Json marker_policy(GuardKind kind, const object::Resource& resource, const Stamp& stamp) {
   Json policy = shadow_skeleton(resource, stamp);
   Json& spec = policy.make("spec");
-  // Says no all the same; but an error in evaluating it says nothing.
+  // The policy still refuses its probes; an error in evaluating it affects nobody.
   spec.make("failurePolicy") = "Ignore";
   Json& constraints = spec.make("matchConstraints");
   constraints.make("matchPolicy") = "Exact";
@@ -236,7 +236,7 @@ std::optional<Ownership> guest_ownership(std::string_view hook) {
   std::string_view digits = hook.substr(dash + 1, dot - dash - 1);
   int64_t seconds = 0;
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
-  // What nanoseconds can count.
+  // The range that a count of nanoseconds can represent.
   bool sound = error == std::errc() && end == digits.data() + digits.size() && seconds > 0 && seconds < 9'000'000'000;
   if (!sound) return std::nullopt;
   return Ownership{std::string(hook.substr(dot + 1)), WallTime(std::chrono::seconds(seconds))};

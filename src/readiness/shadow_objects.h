@@ -1,7 +1,7 @@
-// What a shadow is made of: names, and the objects and hooks to put into a cluster. Pure.
+// Builds the names, objects and hooks of a shadow. Pure.
 //
-// All of it matches only dry runs that carry the shadow's own field manager: nobody else's writes, whatever happens to
-// us.
+// Everything matches only dry runs with the shadow's own field manager. So a shadow never affects a write of anybody
+// else, even if it is left behind.
 #pragma once
 
 #include <optional>
@@ -19,62 +19,72 @@ namespace fairlead::readiness {
 inline constexpr std::string_view kShadowLabel = "fairlead.dev/shadow";
 inline constexpr std::string_view kExpiryAnnotation = "fairlead.dev/expires";
 
-// What a probe asks the API server to create, in a dry run. API servers call webhooks and policies for both kinds; for
-// reviews (SelfSubjectReview and its like), which everybody may send, they have called none since Kubernetes 1.37.
+// What a probe asks the API server to create, in a dry run. API servers call webhooks and policies for both kinds. They
+// no longer call any for reviews (SelfSubjectReview and the like), which everybody may send, since Kubernetes 1.37.
 enum class ProbeKind {
-  // Has no namespace and no quota, and hardly any webhook looks at it.
+  // Has no namespace and no quota, and hardly any webhook matches it.
   runtime_class,
-  // For those who may not create RuntimeClasses. Needs a namespace that exists.
+  // For users who may not create RuntimeClasses. Needs a namespace that exists.
   config_map,
 };
 
-// One shadow: its run, its number there, when others may remove it, and the kind of its probes. A change is a new
-// number: an API server can stay with the old form of what is updated, or made again under its name.
+// Identifies one shadow: its run, its number in the run, the time when others may remove it, and the kind of its
+// probes. A changed shadow gets a new number, because an API server can keep using the old version of an object that is
+// updated, or created again under its name.
 struct Stamp {
   std::string run;
   uint64_t number = 0;
   WallTime expires;
   ProbeKind probe = ProbeKind::runtime_class;
 
-  // "0-fairlead-shadow-run-7": first in the order in which webhooks are called.
+  // For example "0-fairlead-shadow-run-7". The 0 makes it the first in the order in which webhooks are called.
   std::string name() const;
   // The field manager of its probes.
   std::string manager() const;
   std::string marker() const;
   std::string mirror() const;
-  // A marker inside somebody's configuration: has the expiry in its name, since it has no other place for it.
+  // The name of a marker hook in a configuration of somebody else. It contains the expiry, because a hook has no other
+  // place for it.
   std::string guest() const;
 };
 
-// Small letters, digits and dashes, neither first nor last a dash, 30 at most.
+// Returns the name of the run in lower-case letters, digits and dashes, at most 30 of them, without a dash at either
+// end.
 std::string plain_run(std::string_view run);
 
-// In the order in which they are made. Mutating policies are served in one of several versions.
+// Returns the resources of a shadow in the order in which they are created. `version` is used for mutating policies,
+// which different servers serve in different versions.
 std::vector<object::Resource> resources_of(GuardKind kind, std::string_view version = "v1");
-// The webhook configurations of a kind ("ValidatingWebhookConfiguration"); nothing for any other.
+// Returns the resource of a webhook configuration kind, such as "ValidatingWebhookConfiguration". Returns nothing for
+// any other kind.
 std::optional<object::Resource> configurations_of(std::string_view kind);
 
-// A configuration, or a policy with its binding, that says no to its probes.
+// Builds a webhook configuration, or a policy with its binding. It refuses its probes; a mutating policy annotates them
+// instead.
 std::vector<Json> marker_objects(GuardKind kind, const Stamp& stamp, std::string_view version = "v1");
-// A mutating configuration that asks the target, and says no if the target does not.
+// Builds a mutating configuration with two hooks: the mirror calls the target, and the marker refuses the probe after
+// it.
 Json mirror_object(const Stamp& stamp, const Target& target, int seconds);
-// To be applied to a configuration: one hook more. Only to the one that has this uid.
+// Builds a patch for server-side apply that adds a marker hook to a configuration. It fits only the object with this
+// uid.
 Json guest_patch(const object::Resource& resource, std::string_view name, std::string_view uid, bool mutating,
                  const Stamp& stamp);
-// The same without the hook: takes it away again.
+// Builds the same patch without the hook. Applying it removes the hook.
 Json empty_patch(const object::Resource& resource, std::string_view name, std::string_view uid);
 
-// The server has kept every condition: an old one drops what it does not know, and the hook would match everybody.
+// True if the server kept the matchConditions of all our hooks. An old server drops fields that it does not know, and
+// the hook would then match everybody's requests.
 bool keeps_conditions(const Json& object);
 
-// What a probe creates, dry.
+// What a probe creates, in a dry run.
 struct ProbeObject {
   object::Resource resource;
   Json object;
 };
 ProbeObject probe_object(ProbeKind kind);
 
-// Of which run an object is the shadow, and until when; nothing if it is none or does not say.
+// The run that a shadow belongs to, and when it expires. The functions return nothing if the object or hook is not a
+// shadow.
 struct Ownership {
   std::string run;
   WallTime expires;

@@ -11,7 +11,7 @@ using kube::Failure, kube::Fault, kube::FaultKind, kube::Outcome, kube::Reply;
 constexpr std::array<std::string_view, 3> kPolicyVersions = {"v1", "v1beta1", "v1alpha1"};
 constexpr std::string_view kDroppedConditions =
     "the API server does not keep matchConditions (Kubernetes before 1.28): a shadow would meet other requests too";
-// Names of a run that was named so before.
+// How many names to try if an earlier run had the same name.
 constexpr int kTakenNames = 20;
 constexpr int kRemovals = 4;
 constexpr Duration kRemovalPause = std::chrono::milliseconds(200);
@@ -74,21 +74,23 @@ std::string ShadowStage::next_guest_manager() {
   return fmt::format("fairlead-marker-{}-{}", options_.run, ++last_guest_);
 }
 
-// Once a run, before the first webhook shadow: a dry run shows whether the server would keep it harmless.
+// Runs once per run, before the first webhook shadow. A dry run shows whether the server would keep the
+// matchConditions, which make the shadow harmless.
 Task<Outcome<std::optional<Proof>>> ShadowStage::rehearse(GuardKind kind, const Build& build) {
   if (rehearsed_ || !is_webhooks(kind)) co_return std::nullopt;
   Stamp stamp = next_stamp();
   kube::WriteOptions dry;
   dry.dry_run = true;
   Outcome<Reply> reply = co_await client_.create(resources_of(kind)[0], "", build(stamp, "v1")[0], dry);
-  // A refusal is the same for the real one, and told there.
+  // A refusal would be the same for the real request, which reports it.
   if (!reply && !reply.error().fault()) co_return std::unexpected(std::move(reply).error());
   if (reply && !keeps_conditions(reply->value)) co_return not_proved(std::string(kDroppedConditions), true);
   rehearsed_ = reply.has_value();
   co_return std::nullopt;
 }
 
-// Once a run and kind: what may not be removed again is not made. A dry run on a name that nobody has tells.
+// Runs once per kind. A shadow that cannot be deleted again must not be created. A dry-run deletion of a name that does
+// not exist shows whether the user may delete.
 Task<Outcome<std::optional<Proof>>> ShadowStage::check_removal(GuardKind kind) {
   if (removable_.contains(kind)) co_return std::nullopt;
   kube::DeleteOptions dry;
@@ -107,7 +109,7 @@ Task<Outcome<std::optional<Proof>>> ShadowStage::check_removal(GuardKind kind) {
   co_return std::nullopt;
 }
 
-// `taken`: the name is in use, try the next one.
+// Sets `taken` if the name is in use, so that the caller tries the next one.
 Task<Outcome<std::optional<Proof>>> ShadowStage::create(GuardKind kind, const Stamp& stamp, const Build& build,
                                                         bool& taken) {
   std::string version = version_of(kind, policy_version_);
@@ -118,7 +120,7 @@ Task<Outcome<std::optional<Proof>>> ShadowStage::create(GuardKind kind, const St
     Outcome<Reply> reply = co_await client_.create(resources[i], "", objects[i]);
     if (reply && keeps_conditions(reply->value)) continue;
     if (reply) {
-      // At once, and not in the background: until then it fails other people's requests.
+      // Not in the background: until the shadow is removed, it fails requests of other users.
       co_await remove(kind, stamp.name()).governed_by(&stop_);
       co_return not_proved(std::string(kDroppedConditions), true);
     }
@@ -208,7 +210,7 @@ Task<Outcome<Reply>> ShadowStage::probe(const Stamp& stamp, uint64_t connection)
   bool not_yet =
       fault && (fault->kind == FaultKind::namespace_missing || fault->kind == FaultKind::namespace_terminating);
   if (never) closed_.insert(ns);
-  // On to the next one that may take it, if this is still where probes go.
+  // Moves on to the next namespace that may allow probes, unless another probe has done so already.
   if ((never || not_yet) && options_.namespaces[place_] == ns)
     for (size_t i = 1; i <= options_.namespaces.size(); ++i)
       if (size_t at = (place_ + i) % options_.namespaces.size(); !closed_.contains(options_.namespaces[at])) {
@@ -225,7 +227,7 @@ Task<Outcome<Reply>> ShadowStage::get(object::Resource resource, std::string nam
 void ShadowStage::retire(GuardKind kind, const Stamp& stamp) { chores_.spawn(remove(kind, stamp.name())); }
 void ShadowStage::retire_guest(std::string manager) { chores_.spawn(remove_guest(std::move(manager))); }
 
-// False if it may still be there.
+// Returns false if the object may still exist.
 Task<bool> ShadowStage::remove_object(object::Resource resource, std::string name, std::string uid) {
   Duration pause = kRemovalPause;
   kube::DeleteOptions options;
@@ -233,7 +235,7 @@ Task<bool> ShadowStage::remove_object(object::Resource resource, std::string nam
   for (int attempt = 0; attempt < kRemovals; ++attempt) {
     Outcome<Reply> reply = co_await client_.remove(resource, "", name, options);
     if (reply || is_gone(reply.error())) co_return true;
-    // Somebody else has it under this name now.
+    // The name now belongs to another object.
     if (!uid.empty() && reply.error().is(FaultKind::conflict)) co_return true;
     if (const Fault* fault = reply.error().fault(); fault && will_not_change(fault->kind)) co_return false;
     if (!co_await sleep_for(loop(), pause)) co_return false;
@@ -260,10 +262,11 @@ Task<void> ShadowStage::remove_guest(std::string manager) {
   for (int attempt = 0; attempt < kRemovals; ++attempt) {
     Outcome<Reply> reply = co_await client_.apply(guest.resource, "", guest.configuration,
                                                   empty_patch(guest.resource, guest.configuration, guest.uid), options);
-    // A conflict: another one has that name now.
+    // A conflict means that the name now belongs to another object.
     bool gone = reply || is_gone(reply.error()) || reply.error().is(FaultKind::conflict);
     if (reply)
-      // Whoever has replaced the whole configuration meanwhile owns our hook as well.
+      // If somebody replaced the whole configuration meanwhile, they own our hook as well, and it has to be removed
+      // explicitly.
       for (const Json& hook : reply->value["webhooks"].items())
         if (std::string name(hook["name"].string_or("")); std::ranges::find(guest.hooks, name) != guest.hooks.end())
           gone = co_await remove_leftover(guest.resource, guest.configuration, name) && gone;

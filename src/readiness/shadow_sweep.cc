@@ -12,7 +12,7 @@ constexpr std::array kGuardKinds = {GuardKind::validating_webhooks, GuardKind::m
 
 }  // namespace
 
-// By its place in the list, if it still has that place.
+// Removes the hook by its index in the list. The patch tests first that the hook still has that index.
 Task<bool> ShadowStage::remove_leftover(object::Resource resource, std::string configuration, std::string hook) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     Outcome<Reply> now = co_await client_.get(resource, "", configuration);
@@ -61,7 +61,7 @@ Task<size_t> ShadowStage::sweep(std::span<const Json> listed) {
 Task<Outcome<std::optional<size_t>>> ShadowStage::sweep_kind(object::Resource resource) {
   kube::ListOptions options;
   bool configurations = configurations_of(resource.kind).has_value();
-  // Hooks that were left in the configurations of others can be found only by looking at them all.
+  // Hooks that were left in configurations of others have no label, so all configurations are listed.
   if (!configurations) options.label_selector = kShadowLabel;
   Outcome<kube::List> list = co_await client_.list(resource, options);
   if (!list) {
@@ -76,7 +76,7 @@ Task<Outcome<std::optional<size_t>>> ShadowStage::sweep_kind(object::Resource re
 Task<Outcome<size_t>> ShadowStage::sweep() {
   size_t removed = 0;
   for (GuardKind kind : kGuardKinds) {
-    // Every version shows the same objects.
+    // Every version shows the same objects, so one version that is served is enough.
     for (std::string_view version : {"v1", "v1beta1", "v1alpha1"}) {
       bool seen = kind != GuardKind::mutating_policies;
       for (const object::Resource& resource : resources_of(kind, version)) {

@@ -1,4 +1,4 @@
-// For the tests of shadows: a sandbox, a client on all of its API servers, and webhooks in this process.
+// Helpers for the tests of shadows: a sandbox, a client for all of its API servers, and webhooks in this process.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 using kube::Outcome, kube::Reply;
 using testing::HasSubstr;
 
-// A pinned request goes to the API server of its connection, any other one to the first. Counts, can tamper,
-// and can lack an API.
+// Sends a request with a connection to the API server of that connection, and any other request to the first one. It
+// counts requests, can change them, and can leave out an API.
 class Front final : public http::Transport {
  public:
   explicit Front(sandbox::Sandbox& sandbox) : sandbox_(sandbox) {}
@@ -43,7 +43,7 @@ class Front final : public http::Transport {
 
   std::vector<std::string> requests;
   std::function<std::string(std::string)> tamper;
-  // What is in the address of an API that this server does not have.
+  // A part of the path of an API that this server does not serve.
   std::string unserved;
 
  private:
@@ -86,7 +86,7 @@ class ShadowTest : public testing::Test {
     EXPECT_TRUE(reply) << reply.error().error().report();
   }
 
-  // A Service with one ready endpoint, 10.244.0.9:8443.
+  // Creates a Service with one ready endpoint, 10.244.0.9:8443.
   void serve(const std::string& name, sandbox::LocalWebhooks::Handler handler, std::string ca = {}) {
     make("/api/v1/namespaces/default/services",
          fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"ports":[{{"port":443,"targetPort":8443}}]}}}})", name));
@@ -132,7 +132,8 @@ class ShadowTest : public testing::Test {
     return target;
   }
 
-  // A guard of ConfigMaps whose Service does not exist: in effect, it refuses them all.
+  // Builds a webhook configuration for ConfigMaps whose Service does not exist. Once it is in effect, it refuses them
+  // all.
   static Json guard(std::string_view name, bool mutating = false, std::string_view policy = "Fail") {
     return parsed(fmt::format(
         R"({{"apiVersion":"admissionregistration.k8s.io/v1","kind":"{}WebhookConfiguration","metadata":{{"name":"{}"}},
@@ -145,7 +146,7 @@ class ShadowTest : public testing::Test {
     return fmt::format("/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations",
                        mutating ? "mutating" : "validating");
   }
-  // Whether a ConfigMap gets in over that connection.
+  // True if the API server of that connection accepts a ConfigMap.
   bool gets_in(uint64_t connection) {
     return post("/api/v1/namespaces/default/configmaps?dryRun=All", parsed(R"({"metadata":{"name":"x"}})"), connection)
         .has_value();

@@ -23,7 +23,8 @@ constexpr std::array kTimeouts{
     KindTimeouts{.group = "apps", .kind = "StatefulSet", .timeouts = {.ready = minutes(10), .deletion = minutes(8)}},
     KindTimeouts{.group = "batch", .kind = "Job", .timeouts = {.ready = minutes(10), .deletion = minutes(8)}},
     KindTimeouts{.group = "batch", .kind = "CronJob", .timeouts = {.ready = minutes(5), .deletion = minutes(8)}},
-    // A minute more than the usual progressDeadlineSeconds, which tells more than a time-out does.
+    // One minute longer than the default progressDeadlineSeconds, because exceeding that deadline gives a better cause
+    // than a timeout.
     KindTimeouts{.group = "apps", .kind = "Deployment", .timeouts = {.ready = minutes(11), .deletion = minutes(5)}},
     KindTimeouts{.group = "apps", .kind = "DaemonSet", .timeouts = {.ready = minutes(10), .deletion = minutes(5)}},
     KindTimeouts{.group = "apps", .kind = "ReplicaSet", .timeouts = {.ready = minutes(10), .deletion = minutes(5)}},

@@ -1,4 +1,5 @@
-// How long to wait for an object of a kind where nobody has said so: what people are used to from other tools.
+// How long to wait for objects of a kind if the user did not say so. The defaults are those that users know from other
+// tools.
 #pragma once
 
 #include <chrono>
@@ -11,7 +12,7 @@ struct Timeouts {
   std::chrono::seconds deletion;
   bool operator==(const Timeouts&) const = default;
 };
-// The group is "" for the core group.
+// `group` is empty for the core group.
 Timeouts default_timeouts(std::string_view group, std::string_view kind);
 
 }  // namespace fairlead::readiness

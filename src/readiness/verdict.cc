@@ -46,7 +46,7 @@ std::optional<Verdict> behind_its_generation(const Json& object) {
   return in_progress(fmt::format("its status is of generation {}, and the object is at {}", *observed, *generation));
 }
 
-// What every kind may use to speak for itself. A condition of an older generation says nothing of this one.
+// Checks conditions that any kind may use. A condition for an older generation says nothing about the current one.
 std::optional<Verdict> by_abnormal_conditions(const Json& object) {
   const Json& reconciling = condition(object, "Reconciling");
   if (has_status(reconciling, "True")) return in_progress(condition_text(reconciling));
@@ -60,18 +60,18 @@ Verdict by_usual_conditions(const Json& object, const Options& options) {
     const Json& found = condition(object, type);
     if (found.is_null()) continue;
     if (is_stale(object, found)) return in_progress(fmt::format("its condition {} is of an older generation", type));
-    // Some have words of their own for "works, but not well": those do not hold anything up.
+    // Some controllers use other values for "works, but not well". Those do not block anything.
     if (has_status(found, "False") || has_status(found, "Unknown")) return in_progress(condition_text(found));
     return ready(condition_text(found));
   }
-  // Its controller is at work, and has not said yet what comes of it: cert-manager's Certificates are Issuing before
-  // they are not Ready.
+  // The controller is working and has not reported a result yet. For example, cert-manager's Certificates have the
+  // condition Issuing before they have Ready.
   for (std::string_view type : {"Progressing", "Issuing", "Pending"})
     if (const Json& found = condition(object, type); has_status(found, "True"))
       return in_progress(condition_text(found));
   if (options.status_expected && object["status"].members().empty())
     return in_progress("no controller has written its status yet");
-  // A first status often says only what the controller has seen so far.
+  // The first status often tells only what the controller has seen so far.
   if (options.status_expected && !object["status"]["conditions"].items().empty())
     return in_progress("its controller has not said yet whether it is ready");
   return ready("it is stored, and there is nothing more to wait for");
@@ -92,7 +92,7 @@ Verdict by_annotation(const ReadyWhen& ready_when, const Json& object, const Opt
   if (behind) return *behind;
   Result<ReadyWhen::Answer> answer = ready_when.ask(object);
   if (answer && answer->met) return ready(std::move(answer->text));
-  // What the object's kind knows to have failed will not come to pass by waiting for something else.
+  // If the rules of the kind say that the object failed, waiting for the annotation is pointless.
   Verdict own = by_kind(object, options);
   if (own.state == State::failed) return own;
   return in_progress(answer ? std::move(answer->text) : answer.error().message());

@@ -1,4 +1,4 @@
-// What runs no pods, and still is not ready as soon as it is stored.
+// Rules for kinds that run no pods but are not ready as soon as they are stored.
 #include <fmt/format.h>
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace fairlead::readiness {
 namespace {
 
-// The first address of status.loadBalancer; empty where there is none yet.
+// Returns the first address of status.loadBalancer, or an empty text.
 std::string_view address_of(const Json& object) {
   for (const Json& ingress : object["status"]["loadBalancer"]["ingress"].items())
     for (std::string_view member : {"ip", "hostname"})
@@ -24,13 +24,13 @@ Verdict by_address(const Json& object, std::string_view who) {
   return ready(fmt::format("its address is {}", address));
 }
 
-// Generators of manifests put a line break there, since an empty one was refused once.
+// Manifest generators put a line break into the caBundle, because an empty value was once refused.
 bool has_certificate(std::string_view ca_bundle) {
   std::optional<std::string> pem = from_base64(ca_bundle);
   return pem && pem->contains("-----BEGIN CERTIFICATE-----");
 }
 
-// The old version of the autoscaler has no conditions: the API server writes them into an annotation there.
+// autoscaling/v1 has no conditions in its status. The API server writes them into an annotation there.
 Json with_conditions_of_v1(const Json& object) {
   Json seen{Json::Object()};
   const Json& text = object["metadata"]["annotations"]["autoscaling.alpha.kubernetes.io/conditions"];
@@ -46,7 +46,7 @@ Verdict judge_claim(const Json& object, const Options& options) {
   if (phase == "Bound")
     return ready(fmt::format("it is bound to {}", object["spec"]["volumeName"].string_or("a volume")));
   if (phase == "Lost") return failed_for_good("the volume that it was bound to is lost");
-  // The scheduler writes the node once a pod wants the claim; from then on it should be bound.
+  // The scheduler writes the node once a pod uses the claim. From then on the claim should be bound.
   bool has_consumer = !object["metadata"]["annotations"]["volume.kubernetes.io/selected-node"].string_or("").empty();
   if (options.binds_on_first_use && !has_consumer) return ready("it is bound when the first pod uses it");
   return in_progress(phase.empty() ? "it is not bound to a volume yet" : fmt::format("it is {}, not bound yet", phase));
@@ -89,8 +89,8 @@ Verdict judge_api_service(const Json& object, const Options&) {
   return in_progress(available.is_null() ? "the API server has not tried it yet" : condition_text(available));
 }
 
-// Metrics come a minute after the pods, or never where nothing measures; nobody waits for those. That it has found what
-// it scales is what the rollout brings about.
+// Metrics appear about a minute after the pods, or never if nothing measures them, so they are not waited for. The
+// rollout only has to make sure that the autoscaler finds its target.
 Verdict judge_autoscaler(const Json& object, const Options&) {
   const Json seen = with_conditions_of_v1(object);
   const Json& able = condition(seen, "AbleToScale");
@@ -100,12 +100,12 @@ Verdict judge_autoscaler(const Json& object, const Options&) {
   return ready(has_status(active, "False") ? "it can scale, but " + condition_text(active) : condition_text(able));
 }
 
-// Whether the webhook answers is for a proof to say. Without a CA the API server can trust no Service: somebody
-// (cert-manager, the operator itself) still has to fill it in.
+// Whether the webhook answers is left to a proof. Without a CA, the API server cannot trust a Service: cert-manager or
+// the operator itself still has to write the caBundle.
 Verdict judge_webhooks(const Json& object, const Options&) {
   for (const Json& webhook : object["webhooks"].items()) {
     const Json& config = webhook["clientConfig"];
-    // A marker of a run, which nobody is to trust; it goes by itself.
+    // This is the marker of a run. It has no caBundle, and the run removes it.
     if (guest_ownership(webhook["name"].string_or(""))) continue;
     if (config["service"].is_object() && !has_certificate(config["caBundle"].string_or("")))
       return in_progress(

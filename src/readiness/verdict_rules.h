@@ -1,4 +1,4 @@
-// The rules of single kinds, and what they are made of. Only verdict*.cc and their tests look in here.
+// The rules for single kinds, and their helpers. For verdict*.cc, ready_when.cc, why*.cc and their tests only.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,22 @@ Verdict in_progress(std::string reason);
 Verdict failed(std::string reason);
 Verdict failed_for_good(std::string reason);
 
-// One of status.conditions; null where there is none of that type.
+// Returns the entry of status.conditions with this type, or null.
 const Json& condition(const Json& object, std::string_view type);
 bool has_status(const Json& condition, std::string_view status);
-// Whether it was written for an older generation of the object: it says so itself.
+// True if the condition's own observedGeneration is older than the object.
 bool is_stale(const Json& object, const Json& condition);
-// "Available is False: MissingEndpoints: endpointslices have no addresses", what is not there left out.
+// For example "Available is False: MissingEndpoints: endpointslices have no addresses". Parts that are missing are left
+// out.
 std::string condition_text(const Json& condition);
-// "MissingEndpoints: endpointslices have no addresses", from members reason and message; else the fallback.
+// For example "MissingEndpoints: endpointslices have no addresses", from the members reason and message. Returns the
+// fallback if there is neither.
 std::string reason_text(const Json& value, std::string_view fallback);
 
-// Numbers of things, where hostile input may have anything: below zero is zero.
+// Reads a number that cannot be negative. Hostile input may contain anything; a negative number becomes zero.
 int64_t count(const Json& value, int64_t fallback = 0);
 
-// The one for that kind, or null where the general rules are all there is.
+// Returns the rule for a kind, or null if only the general rules apply.
 using Rule = Verdict (*)(const Json& object, const Options& options);
 Rule rule_for(std::string_view group, std::string_view kind);
 

@@ -1,5 +1,5 @@
-// What runs replicas of a pod: the order of the questions is that of kstatus, so that the first answer is the useful
-// one.
+// Rules for kinds that run replicas of a pod. The checks have the order of kstatus, so that the first failing check
+// gives the most useful reason.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kUnseen = "its controller has not seen it yet";
 
-// "1 of 1 replica is ready", "2 of 3 replicas are ready"
+// For example "1 of 1 replica is ready" or "2 of 3 replicas are ready".
 std::string part(int64_t some, int64_t all, std::string_view thing, std::string_view what) {
   return fmt::format("{} of {} {}{} {} {}", some, all, thing, all == 1 ? "" : "s", all == 1 ? "is" : "are", what);
 }
@@ -26,7 +26,7 @@ std::string all_ready(int64_t wanted) {
   return wanted == 0 ? "it is scaled to 0 replicas, as it should be" : replicas(wanted, wanted, "ready");
 }
 
-// Without it the numbers below it are zeros that nobody has counted.
+// Until the controller has written observedGeneration, the numbers in the status are zeros that mean nothing.
 bool is_seen(const Json& object) { return object["status"]["observedGeneration"].is_int64(); }
 
 bool is_on_delete(const Json& strategy) { return strategy["type"].string_or("") == "OnDelete"; }
@@ -54,7 +54,7 @@ Verdict judge_deployment(const Json& object, const Options&) {
   if (running < wanted) return in_progress(replicas(running, wanted, "ready"));
   if (available < updated) return in_progress(replicas(available, wanted, "available"));
 
-  // The controller writes Progressing only where there is a deadline; the largest number stands for none.
+  // The controller writes Progressing only if there is a deadline. The largest number stands for no deadline.
   constexpr int64_t kNever = std::numeric_limits<int32_t>::max();
   bool has_deadline = count(spec["progressDeadlineSeconds"], kNever) < kNever;
   bool is_rolled_out =
@@ -80,7 +80,8 @@ Verdict judge_stateful_set(const Json& object, const Options&) {
   if (existing < wanted) return in_progress(replicas(existing, wanted, "created"));
   if (running < wanted) return in_progress(replicas(running, wanted, "ready"));
   if (existing > wanted) return in_progress(extra(existing - wanted));
-  // Old API servers leave availableReplicas out, and then it counts only where it differs from what is ready.
+  // Old API servers leave availableReplicas out. Then the number matters only with minReadySeconds, without which it
+  // equals readyReplicas.
   bool counts_available = status["availableReplicas"].is_integer() || count(spec["minReadySeconds"]) > 0;
   int64_t available = count(status["availableReplicas"]);
   if (counts_available && available < wanted) return in_progress(replicas(available, wanted, "available"));
@@ -136,7 +137,7 @@ Verdict judge_replica_set(const Json& object, const Options&) {
 Verdict judge_job(const Json& object, const Options&) {
   const Json& spec = object["spec"];
   const Json& status = object["status"];
-  // FailureTarget comes before Failed, while pods are still being stopped; what it says is settled.
+  // FailureTarget is set before Failed, while pods are still being stopped. The outcome is final at that point.
   for (std::string_view type : {"Failed", "FailureTarget"})
     if (const Json& failure = condition(object, type); has_status(failure, "True"))
       return failed_for_good("Job failed: " + reason_text(failure, "no reason is given"));

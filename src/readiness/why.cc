@@ -32,7 +32,7 @@ bool is_owned_by(const Json& pod, const Json& workload) {
   std::string_view uid = workload["metadata"]["uid"].string_or("");
   for (const Json& owner : pod["metadata"]["ownerReferences"].items()) {
     if (!owner["controller"].bool_or(false)) continue;
-    // Its ReplicaSets stand between a Deployment and its pods, and bear its name.
+    // The pods of a Deployment belong to its ReplicaSets, whose names start with the name of the Deployment.
     if (kind_of(workload) == "Deployment")
       return kind_of(owner) == "ReplicaSet" &&
              owner["name"].string_or("").starts_with(fmt::format("{}-", name_of(workload)));
@@ -48,7 +48,7 @@ bool belongs_by(const object::Selector& selector, const Json& pod, const Json& w
   return kind_of(workload) == "Service" || is_owned_by(pod, workload);
 }
 
-// Which version of its workload a pod is of; empty where workloads have none.
+// Returns the revision of the workload that a pod belongs to. Empty for workloads without revisions.
 std::string_view revision_of(const Json& pod) {
   const Json& labels = pod["metadata"]["labels"];
   return labels["pod-template-hash"].string_or(labels["controller-revision-hash"].string_or(""));
@@ -57,7 +57,7 @@ std::string_view revision_of(const Json& pod) {
 std::string_view newest_revision(const Json& workload, const Objects& pods) {
   std::string_view known = workload["status"]["updateRevision"].string_or("");
   if (!known.empty()) return known;
-  // Times in one format and zone sort as text.
+  // Timestamps in the same format and time zone sort as text.
   auto created = [](const Json* pod) { return (*pod)["metadata"]["creationTimestamp"].string_or(""); };
   auto newest = std::ranges::max_element(pods, {}, created);
   return newest == pods.end() ? std::string_view() : revision_of(**newest);
@@ -74,11 +74,11 @@ bool template_has_image(const Json& workload, std::string_view image) {
 
 bool is_permanent(const Json& workload, const Json& pod, const Trouble& trouble, const WhyOptions& options) {
   if (!trouble.is_never()) return false;
-  // A bad name stays bad for as long as it is the one that is asked for.
+  // An invalid image name stays invalid as long as the template has it.
   if (trouble.word == "InvalidImageName") return template_has_image(workload, trouble.image);
   if (!options.begun) return true;
   std::optional<WallTime> created = kube::parse_timestamp(pod["metadata"]["creationTimestamp"].string_or(""));
-  // The API server's times are whole seconds.
+  // The API server's timestamps are whole seconds.
   return created && *created >= std::chrono::floor<std::chrono::seconds>(*options.begun);
 }
 
@@ -93,7 +93,8 @@ void add_cause(Why& why, std::string_view text) {
   if (!cause.empty()) why.causes.push_back(std::move(cause));
 }
 
-// The gravest trouble of the newest version, and else of any; the first by name among equals, so that reports repeat.
+// Reports the gravest trouble among pods of the newest revision, or if they have none, of any revision. Among equals
+// the first pod by name is taken, so that reports are repeatable.
 Why blame(const Json& workload, const Objects& pods, const WhyOptions& options) {
   std::string_view revision = newest_revision(workload, pods);
   std::vector<Suspect> suspects;
@@ -129,7 +130,7 @@ Objects pods_of(const Json& workload, const Objects& pods) {
   return own;
 }
 
-// As kubectl takes it; empty for what makes no pods.
+// Returns the resource name for kubectl. Empty for kinds that create no pods.
 std::string_view resource_of(std::string_view kind) {
   if (kind == "Deployment") return "deployment";
   if (kind == "StatefulSet") return "statefulset";
@@ -140,7 +141,7 @@ std::string_view resource_of(std::string_view kind) {
   return {};
 }
 
-// No pods at all: what the workload itself says, or nothing to say.
+// Explains a workload without any pods by its own status.
 Why without_pods(const Json& workload) {
   Why why;
   std::string_view kind = kind_of(workload);
@@ -179,7 +180,7 @@ EndpointCount count_endpoints(const Json& service, const Objects& slices) {
     if (ns_of(*slice) != ns_of(service)) continue;
     if ((*slice)["metadata"]["labels"]["kubernetes.io/service-name"].string_or("") != name_of(service)) continue;
     for (const Json& endpoint : (*slice)["endpoints"].items()) {
-      // The same pod is in one slice for each family of addresses.
+      // A pod with several IP families is in one slice per family.
       std::string_view who = endpoint["targetRef"]["name"].string_or(endpoint["addresses"].item(0).string_or(""));
       all.insert(who);
       if (endpoint["conditions"]["ready"].bool_or(true)) ready_ones.insert(who);
@@ -216,7 +217,7 @@ Why why_no_endpoints(const Json& service, const Objects& slices, const Objects& 
   }
   for (std::string& cause : blamed.causes) why.causes.push_back(std::move(cause));
   why.next = std::move(blamed.next);
-  // A Service may have pods of several workloads: one that never starts is not the last word.
+  // A Service may select pods of several workloads, so one pod that never starts does not decide.
   why.permanent = blamed.permanent && own.size() == 1;
   return why;
 }

@@ -11,13 +11,14 @@ namespace {
 
 using Weight = Trouble::Weight;
 
-// What the kubelet says of a container that it does not even try to bring up yet.
+// True for the reasons that the kubelet gives before it tries to start a container.
 bool is_just_starting(std::string_view word) {
   return word.empty() || word == "ContainerCreating" || word == "PodInitializing";
 }
 
-// Other things may come by themselves: an image by its push, a Secret by its controller, a crash by what it needs.
-// These stay as they are until somebody changes the pod, its node, or the Secret or ConfigMap that is already there.
+// Other problems may resolve themselves: an image may be pushed, a Secret may be created by its controller, and a
+// crashing container may get what it needs. The problems here stay until somebody changes the pod, its node, or an
+// existing Secret or ConfigMap.
 bool can_never_start(std::string_view word, std::string_view message) {
   if (word == "InvalidImageName" || word == "ErrImageNeverPull") return true;
   if (word != "CreateContainerConfigError") return false;
@@ -27,7 +28,7 @@ bool can_never_start(std::string_view word, std::string_view message) {
 std::string ended_text(const Json& terminated) {
   std::string text = fmt::format("ended with exit code {}", terminated["exitCode"].int_or(0));
   std::string_view reason = terminated["reason"].string_or("");
-  // "Error" only says again that the code is not zero.
+  // "Error" only repeats that the exit code is not zero.
   if (!reason.empty() && reason != "Error" && reason != "Completed") text += fmt::format(" ({})", reason);
   return text;
 }
@@ -45,7 +46,7 @@ const Json& spec_of(const Json& pod, std::string_view list, std::string_view con
 }
 
 struct Container {
-  std::string_view what;  // "container", "init container"
+  std::string_view what;  // "container" or "init container"
   std::string_view name;
   const Json& spec;
   const Json& status;
@@ -81,7 +82,7 @@ Trouble waiting(const Container& container, const Json& state) {
   if (word.contains("Image")) {
     if (!is_never) trouble.weight = Weight::backing_off;
     trouble.text = fmt::format("is waiting: {} ({})", word, image.empty() ? container.text() : std::string(image));
-    // This one only says the word again.
+    // This message only repeats the word.
     if (message != fmt::format("Back-off pulling image \"{}\"", image)) trouble.cause = message;
     return trouble;
   }
@@ -119,7 +120,7 @@ Trouble running(const Container& container) {
   return trouble;
 }
 
-// Init containers run one after another; one that stays (a sidecar) only has to have started.
+// Init containers run one after another. A sidecar (one that keeps running) only has to have started.
 Trouble init_trouble(const Json& pod) {
   for (const Json& status : pod["status"]["initContainerStatuses"].items()) {
     std::string_view name = status["name"].string_or("?");
@@ -164,7 +165,7 @@ Trouble container_trouble(const Json& pod) {
 
 Trouble failed_pod(const Json& pod) {
   Trouble trouble{.weight = Weight::ended, .word = "Failed", .text = {}, .cause = {}, .container = {}, .image = {}};
-  // The kubelet's own reason (Evicted, NodeAffinity, …) is more than any exit code.
+  // The kubelet's own reason (Evicted, NodeAffinity, …) tells more than an exit code.
   if (std::string why = reason_text(pod["status"], ""); !why.empty()) {
     trouble.text = "failed: " + why;
     return trouble;
@@ -187,7 +188,8 @@ Trouble plain(Weight weight, std::string word, std::string text) {
       .weight = weight, .word = std::move(word), .text = std::move(text), .cause = {}, .container = {}, .image = {}};
 }
 
-// Names of objects and containers are letters, digits, dots and dashes; in a command there must be nothing else.
+// Names of objects and containers consist of letters, digits, dots and dashes. A command must not contain anything
+// else.
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 253 && !text.starts_with('-') && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';

@@ -1,4 +1,4 @@
-// What keeps a single pod from being ready. The parts of why.h and of the verdict on pods; nobody else looks in here.
+// Finds out what keeps a single pod from being ready. For why.cc and verdict_pod.cc only.
 #pragma once
 
 #include <string>
@@ -10,29 +10,31 @@
 namespace fairlead::readiness {
 
 struct Trouble {
-  // How much it explains, for choosing among pods: the gravest first.
+  // The kind of trouble, in ascending order of gravity. Among several pods, the one with the gravest trouble is
+  // reported.
   enum class Weight { none, starting, not_ready, ended, held, backing_off, never };
   Weight weight = Weight::none;
-  // What the kubelet or the scheduler calls it: "ImagePullBackOff". The same word is the same trouble.
+  // The reason that the kubelet or the scheduler gives, such as "ImagePullBackOff". Pods with the same word have the
+  // same trouble.
   std::string word;
-  // To follow the name of the pod: "is waiting: ImagePullBackOff (ghcr.io/x/web:v1)"
+  // Follows the name of the pod in a sentence: "is waiting: ImagePullBackOff (ghcr.io/x/web:v1)".
   std::string text;
-  // What is behind it, if that is known.
+  // The cause of the trouble, if it is known.
   std::string cause;
   std::string container;
   std::string image;
-  // Whose logs tell more than the pod's description: those of the container as it runs, or as it ran before.
+  // Which logs of the container tell more than the pod's description: those of the current or of the previous instance.
   enum class Logs { none, current, previous } logs = Logs::none;
 
   bool is_never() const { return weight == Weight::never; }
 };
 
-// Weight::none for a pod that is ready or has succeeded.
+// Returns Weight::none for a pod that is ready or has succeeded.
 Trouble trouble_of(const Json& pod);
 
-// "kubectl -n team describe deployment web"; empty where the names could be anything but names.
+// For example "kubectl -n team describe deployment web". Empty if a name has characters that do not belong in a name.
 std::string describe_command(std::string_view resource, const Json& object);
-// The logs where they tell more, else the pod's description.
+// Returns the command that shows the logs if these tell more, else the one that describes the pod.
 std::string next_command(const Json& pod, const Trouble& trouble);
 
 }  // namespace fairlead::readiness
