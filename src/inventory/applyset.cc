@@ -14,7 +14,7 @@ std::string sha256(std::string_view text) {
   return std::string(digest, digest + size);
 }
 
-// The alphabet that is safe in a URL, without padding.
+// Uses the URL-safe alphabet without padding.
 std::string to_base64url(std::string_view bytes) {
   std::string text = to_base64(bytes);
   while (text.ends_with('=')) text.pop_back();
@@ -22,7 +22,7 @@ std::string to_base64url(std::string_view bytes) {
   return text;
 }
 
-// "a,b,c"; nothing for what is empty.
+// Splits "a,b,c". Empty parts are left out.
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
@@ -65,7 +65,7 @@ Coverage Coverage::read(const Json& annotations, std::string_view home) {
 }
 
 void Coverage::write(Json& annotations, std::string_view home) const {
-  // Sorted by their text, as kubectl does.
+  // Sorted by their text, as in kubectl.
   std::set<std::string> texts;
   for (const GroupKind& kind : kinds) texts.insert(kind.text());
   std::string kind_list, namespace_list;

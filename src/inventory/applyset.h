@@ -1,5 +1,5 @@
-// The words of ApplySets (KEP-3659), which `kubectl` and others understand: an object, the parent, says of which kinds
-// and in which namespaces there are members, and every member has the parent's id as a label. Pure.
+// The labels and annotations of ApplySets (KEP-3659), which kubectl and other tools understand. One object, the parent,
+// lists the kinds and namespaces of the members, and every member has the parent's id as a label. Pure.
 #pragma once
 
 #include <compare>
@@ -12,28 +12,28 @@
 
 namespace fairlead::inventory {
 
-// On the parent.
+// On the parent:
 inline constexpr std::string_view kIdLabel = "applyset.kubernetes.io/id";
 inline constexpr std::string_view kToolingAnnotation = "applyset.kubernetes.io/tooling";
 inline constexpr std::string_view kKindsAnnotation = "applyset.kubernetes.io/contains-group-kinds";
 inline constexpr std::string_view kNamespacesAnnotation = "applyset.kubernetes.io/additional-namespaces";
-// On a member.
+// On every member:
 inline constexpr std::string_view kPartOfLabel = "applyset.kubernetes.io/part-of";
 
-// The value of both labels: "applyset-…-v1", of the hash of what names the parent.
+// Returns the value of both labels: "applyset-…-v1", with a hash of the name, namespace, kind and group of the parent.
 std::string applyset_id(std::string_view name, std::string_view ns, std::string_view kind, std::string_view group);
 
 struct GroupKind {
   std::string group;  // empty for the core group
   std::string kind;
 
-  // "Deployment.apps", "ConfigMap"
+  // The text is "KIND.GROUP" or "KIND", for example "Deployment.apps" or "ConfigMap".
   static GroupKind parse(std::string_view text);
   std::string text() const { return group.empty() ? kind : kind + "." + group; }
   auto operator<=>(const GroupKind&) const = default;
 };
 
-// Where members can be: every one of them is of one of these kinds, and has one of these namespaces or none.
+// The kinds and namespaces in which members can be. A member without a namespace only has to be of one of the kinds.
 struct Coverage {
   std::set<GroupKind> kinds;
   std::set<std::string, std::less<>> namespaces;
@@ -41,7 +41,8 @@ struct Coverage {
   void add(const Coverage& other);
   bool operator==(const Coverage&) const = default;
 
-  // As the annotations of a parent in the namespace `home` have it; home itself is never written, and always covered.
+  // Read and write the annotations of a parent in the namespace `home`. The home namespace is always covered and never
+  // written.
   static Coverage read(const Json& annotations, std::string_view home);
   void write(Json& annotations, std::string_view home) const;
 };

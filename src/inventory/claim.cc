@@ -10,7 +10,7 @@ constexpr size_t kMaxHolder = 200;
 constexpr size_t kMaxOrigin = 200;
 constexpr size_t kMaxTime = 40;
 constexpr auto kLongestLease = std::chrono::minutes(10);
-// No clock is wrong by this much.
+// Clocks are assumed to be wrong by less than this.
 constexpr auto kLongExpired = std::chrono::hours(1);
 
 }  // namespace

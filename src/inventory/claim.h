@@ -1,8 +1,10 @@
-// Who is at work on a bundle: a record that a run writes, renews while it lives, and takes away at its end. Pure.
+// The claim of the run that is working on a bundle. The run writes it, renews it while it is alive, and removes it at
+// its end. Pure.
 //
-// Whether a run is still alive is judged by watching its record with our own clock that never goes back: one that does
-// not change for as long as it promised to is dead. Times that others wrote are for people to read, since clocks
-// differ; they count only where they are so old that no clock can be wrong by that much.
+// Other runs decide whether the holder is still alive by watching the claim with their own monotonic clock: if the
+// claim does not change for the time that it promises (its lease), the holder is dead. Clocks differ between machines,
+// so timestamps in a claim are for people to read. They count only if they are so old that no clock can be wrong by
+// that much.
 #pragma once
 
 #include <cstdint>
@@ -16,37 +18,39 @@
 namespace fairlead::inventory {
 
 struct Claim {
-  // For people: "ann@laptop, process 4711"
+  // For people, for example "ann@laptop, process 4711".
   std::string holder;
-  // For machines: what tells the process from all others (cli/holder.h). Empty if that is not known.
+  // For programs: identifies the process (cli/holder.h). Empty if that is not known.
   std::string origin;
-  // As RFC 3339 has it, to the microsecond.
+  // RFC 3339 timestamps in microseconds.
   std::string since;
   std::string renewed;
   int64_t renewals = 0;
-  // The holder renews within this, or is dead.
+  // The holder renews the claim at least this often, or counts as dead.
   Duration lease = std::chrono::seconds(30);
 
-  // Of the same run: a holder's name alone can come again.
+  // True if both claims are of the same run. The name of the holder alone may occur again.
   bool same_run(const Claim& other) const {
     return holder == other.holder && origin == other.origin && since == other.since;
   }
 
-  // What cannot be read is a claim all the same, of somebody who is not known. Limited, since all of it is hostile.
+  // Reads a claim. The text may be hostile, so every part is limited in size. A text that cannot be parsed still is a
+  // claim, of an unknown holder.
   static Claim parse(std::string_view text);
   std::string dump() const;
 
   bool operator==(const Claim&) const = default;
 };
 
-// Judges another's claim by watching it.
+// Decides whether the holder of a claim is alive by watching the claim.
 class ClaimWatch {
  public:
   enum class Verdict { unknown, alive, dead };
 
-  // The claim as it was read at that time. Times must not go back.
+  // Takes the claim as it was read at `now`. Times must not go back. Returns `alive` once the claim has changed, `dead`
+  // once its lease is over or its timestamps are very old, and `unknown` before that.
   Verdict see(const Claim& claim, TimePoint now, WallTime wall_now);
-  // When it will be dead if nothing changes.
+  // The time when the holder will count as dead if the claim does not change. Requires a call of see().
   TimePoint dies() const { return seen_ + (first_ ? first_->lease : Duration()); }
 
  private:

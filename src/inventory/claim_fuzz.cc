@@ -1,4 +1,4 @@
-// Any bytes as a claim that somebody else has written: no crash; and what is written of it reads back the same.
+// Parses arbitrary bytes as a claim of another run. There must be no crash, and a parsed claim must read back the same.
 #include <cstdint>
 #include <cstdlib>
 

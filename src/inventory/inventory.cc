@@ -15,7 +15,7 @@ constexpr std::string_view kInstalledAnnotation = "fairlead.dev/installed";
 constexpr std::string_view kManagersAnnotation = "fairlead.dev/field-managers";
 constexpr std::string_view kTool = "fairlead";
 constexpr size_t kMaxName = 53;
-// A swap that fails is tried again this often, with growing pauses.
+// The number of attempts for a failing swap. The pauses between them grow.
 constexpr int kAttempts = 8;
 
 object::Resource config_maps() {
@@ -28,7 +28,7 @@ bool is_label(std::string_view name, size_t max) {
          name.back() != '-';
 }
 
-// A JSON list of names.
+// Reads a JSON list of names.
 std::set<std::string, std::less<>> read_managers(const Json& annotations) {
   std::set<std::string, std::less<>> managers;
   Result<Json> list = Json::parse(annotations[kManagersAnnotation].string_or("[]"), {.bytes = 65536, .depth = 2});
@@ -38,14 +38,14 @@ std::set<std::string, std::less<>> read_managers(const Json& annotations) {
   return managers;
 }
 
-// "fairlead" of "fairlead/v0.1.0"
+// Returns "fairlead" for "fairlead/v0.1.0".
 std::string_view tool_of(std::string_view tooling) { return tooling.substr(0, tooling.rfind('/')); }
 
 bool changed_meanwhile(const Failure& failure) {
   return failure.is(FaultKind::conflict) || failure.is(FaultKind::already_exists) || failure.is(FaultKind::not_found);
 }
 
-// It can pass by itself, and whether the write happened may not be known.
+// True if the failure may be temporary. The write may have happened all the same.
 bool passing(const Failure& failure) {
   if (failure.fault()) return failure.fault()->disposition == kube::Disposition::passing;
   ErrorKind kind = failure.error().kind();
@@ -168,7 +168,7 @@ bool Inventory::was_installed() const {
 }
 
 Json Inventory::parent_with(const Coverage& coverage, const std::optional<Claim>& claim) const {
-  // What people have added to the parent stays.
+  // Keeps everything that people have added to the parent.
   Json parent = stored_.value_or(Json(Json::Object{{"apiVersion", "v1"}, {"kind", "ConfigMap"}}));
   Json& metadata = parent.make("metadata");
   metadata.make("name") = parent_.name;
@@ -190,7 +190,7 @@ Json Inventory::parent_with(const Coverage& coverage, const std::optional<Claim>
 
 Task<Outcome<void>> Inventory::swap(const Coverage& coverage, const std::optional<Claim>& claim) {
   Json parent = parent_with(coverage, claim);
-  // A parent that was read carries its resourceVersion: the server refuses if somebody was faster.
+  // A parent that was read has a resourceVersion, so the server refuses the write if somebody else was faster.
   Outcome<kube::Reply> reply = stored_ ? co_await client_.replace(config_maps(), parent_.ns, parent_.name, parent)
                                        : co_await client_.create(config_maps(), parent_.ns, parent);
   if (!reply) co_return std::unexpected(Failure(std::move(reply).error()));
@@ -266,7 +266,7 @@ Task<Outcome<void>> Inventory::claim(std::vector<Wanted> wanted) {
       if (verdict == ClaimWatch::Verdict::unknown) {
         if (!told && options_.waiting) options_.waiting(*other, watch.dies() - loop.now());
         told = true;
-        // Often enough to see a sign of life soon after it was given: one comes every third of a lease.
+        // Reads often enough to see a renewal soon. Holders renew every third of a lease.
         CO_TRY(co_await sleep_until(loop, std::min(watch.dies(), loop.now() + other->lease / 15)));
         Outcome<void> again = co_await read();
         if (!again) CO_TRY(co_await recover(std::move(again).error(), attempts));
@@ -279,8 +279,8 @@ Task<Outcome<void>> Inventory::claim(std::vector<Wanted> wanted) {
     mine.renewed = dump_micro_time(loop.clock().wall_now());
     TimePoint sent = loop.now();
     bool is_as_read = version() == read_version_ && !read_while_held_;
-    // Whoever cancels the run must not cut off this write: it may be carried out all the same, and nobody would know
-    // that the claim has to be given back.
+    // Cancelling the run must not cancel this write: the server may carry it out all the same, and then nobody would
+    // know that the claim has to be removed.
     CancelSource until_answered;
     Outcome<void> swapped = co_await swap(united, mine).governed_by(&until_answered);
     if (swapped) {
@@ -293,7 +293,7 @@ Task<Outcome<void>> Inventory::claim(std::vector<Wanted> wanted) {
   }
 }
 
-// One renewal, tried as often as it makes sense.
+// Renews the claim once, with as many attempts as make sense.
 Task<Result<bool>> Inventory::renew() {
   int attempts = 0;
   while (true) {
@@ -331,7 +331,7 @@ Task<Result<void>> Inventory::keep() {
   Loop& loop = client_.loop();
   while (true) {
     CO_TRY(co_await sleep_until(loop, renewed_at_ + options_.lease / 3));
-    // Earlier than others may take it, so that the work has time to stop.
+    // This is before others may take the bundle, so that the work has time to stop.
     TimePoint given_up = renewed_at_ + options_.lease * 5 / 6;
     for (Duration pause = std::chrono::seconds(1);; pause = std::min(pause * 2, options_.lease / 6)) {
       Result<bool> renewed = co_await with_deadline(loop, given_up, "no answer in time", renew());
@@ -354,7 +354,7 @@ Task<Result<void>> Inventory::keep() {
 
 Task<Outcome<void>> Inventory::settle(const std::vector<object::Key>& remaining) {
   Coverage coverage{.kinds = unlisted_, .namespaces = {}};
-  // Where the members of those are, nobody knows.
+  // It is not known in which namespaces their members are.
   if (!unlisted_.empty()) coverage.namespaces = coverage_.namespaces;
   for (const object::Key& key : remaining) {
     coverage.kinds.insert({key.group, key.kind});
@@ -378,7 +378,7 @@ Task<Outcome<void>> Inventory::give_back(Coverage coverage, bool remove_if_empty
     bool refused = changed_meanwhile(done.error());
     CO_TRY(co_await recover(std::move(done).error(), attempts));
     if (is_ours()) continue;
-    // Without an answer, a claim that is gone is one that we gave back.
+    // If the write got no answer and the parent no longer has our claim, the write was successful.
     if (!refused) break;
     own_.reset();
     co_return std::unexpected(Failure(lost()));

@@ -1,21 +1,21 @@
-// What belongs to a bundle, kept in the cluster: the room's first header.
+// Knows which objects belong to a bundle. This is stored in the cluster.
 //
-// A bundle has a parent, ConfigMap `fairlead-NAME` in its home namespace, with the labels and annotations of an
-// ApplySet (applyset.h): of which kinds and in which namespaces it has members. Members have the label `part-of`. The
-// parent is written before any member and shrunk after the last has gone, so that whatever a run left behind, killed at
-// any moment, the next one finds.
+// This is the room's first header. Every bundle has an inventory object, called the parent: the ConfigMap
+// `fairlead-NAME` in the bundle's home namespace. It has the labels and annotations of an ApplySet (applyset.h), which
+// list the kinds and namespaces of the members. Members have the label `part-of`. The parent is written before any
+// member, and reduced only after members are deleted. So even if a run is killed at any moment, the next run finds what
+// it left.
 //
-// The parent also carries the claim (claim.h) of the run that is at work, in one annotation: so taking the bundle and
-// extending what it covers is one compare-and-swap of one object, and a run costs three requests here besides its LISTs
-// (read, claim, settle), needs no permission but for that ConfigMap, and no second object can disagree with it.
+// The parent also has the claim (claim.h) of the current run, in one annotation. So taking the bundle and extending its
+// coverage is one compare-and-swap of one object. Besides its LISTs, a run costs three requests here (read, claim,
+// settle), needs permissions for this ConfigMap only, and no second object can contradict the parent.
 //
-// What a LIST by that label finds is a member only if the bundle applied it and no controller owns it (membership.h).
+// An object that a LIST by the label returns is a member only if the bundle applied it and no controller owns it
+// (membership.h). This room never writes or deletes members.
 //
-// This room never writes or deletes members.
-//
-//   open → claim → (keep, beside the work) → members, the work → cancel keep, join it → settle or release
-//
-// On the loop's thread only; claim, settle and release one at a time, and not while keep() runs.
+// A run calls open() and claim(), then runs keep() next to its work, which may call members(). At the end it cancels
+// keep(), joins it, and calls settle() or release(). All calls are made on the thread of the loop. claim(), settle()
+// and release() must not run at the same time, and not while keep() runs.
 #pragma once
 
 #include <functional>
@@ -37,10 +37,10 @@
 
 namespace fairlead::inventory {
 
-// An object of the bundle as it is to be written.
+// An object of the bundle that is to be written.
 struct Wanted {
   object::Key key;
-  // "v1": members of its kind are read in it.
+  // The API version, such as "v1". Members of this kind are read in the version that most objects have.
   std::string version;
 };
 
@@ -50,13 +50,13 @@ struct Member {
   std::string version;
   std::string uid;
   std::string resource_version;
-  // It is on its way out.
+  // The object is being deleted.
   bool terminating = false;
-  // Whole, or apiVersion, kind and metadata only.
+  // The whole object, or only its apiVersion, kind and metadata.
   Json object;
 };
 
-// A kind whose members could not be listed, and why: no permission, or its API server is down.
+// A kind whose members could not be listed, and the reason: no permission, or its API server is down.
 struct Unlisted {
   GroupKind kind;
   Error why;
@@ -69,101 +69,106 @@ struct ForeignObject {
 };
 
 struct Members {
-  // By kind, namespace and name.
+  // Sorted by kind, namespace and name.
   std::vector<Member> found;
   std::vector<Unlisted> unlisted;
-  // By kind, namespace and name. None of them is ever removed.
+  // Sorted by kind, namespace and name. These objects are never deleted.
   std::vector<ForeignObject> foreign_objects;
 };
 
-// What people should know about `strangers`, one sentence per kind and reason. What controllers own is not worth one.
+// Describes foreign objects for people, in one sentence per kind and reason. Objects that controllers own are not
+// mentioned.
 std::vector<std::string> texts_of(const std::vector<ForeignObject>& foreign_objects);
 
 struct Options {
-  // Of the bundle: lower-case letters, digits and dashes, at most 53.
+  // The name of the bundle: lower-case letters, digits and dashes, at most 53.
   std::string name;
-  // Its home: where the parent is.
+  // The home namespace, where the parent is.
   std::string ns = "default";
-  // The field manager of this run; empty: the bundle's own.
+  // The field manager of this run. If empty, the bundle's own is used.
   std::string field_manager;
-  // Who we are, for others to read: "ann@laptop, process 4711".
+  // The name of this run for people, such as "ann@laptop, process 4711".
   std::string holder;
-  // For other runs: what tells this process from all others.
+  // The name of this run for other runs: identifies the process.
   std::string origin;
-  // How long others wait for a sign of life before they take over. We give one three times as often.
+  // How long other runs wait for a renewal before they take over. This run renews three times as often.
   Duration lease = std::chrono::seconds(30);
-  // True if the process of that origin is known to have ended: its claim is taken over without waiting.
+  // Returns true if the process of that origin is known to have ended. Then its claim is taken over without waiting.
   std::function<bool(std::string_view origin)> known_dead;
-  // Told once when claim() has to wait to see whether another run is still alive, and for how long at most.
+  // Called once if claim() has to wait to see whether another run is still alive, with the longest time that it may
+  // take.
   std::function<void(const Claim& other, Duration at_most)> waiting;
-  // Told when a webhook that does not answer comes to stand in the way of renewing the claim.
+  // Called when a webhook that does not answer starts to prevent the renewal of the claim.
   std::function<void(const kube::Fault& fault)> held_up;
 };
 
-// Of a bundle: whether it can be one.
+// Fails if this cannot be the name of a bundle.
 Result<void> check_name(std::string_view name);
 
-// The write was refused since a webhook, which fails closed, gave no answer of its own. It is refused to everybody.
+// True if a write was refused because a webhook that fails closed did not answer. Then it is refused for everybody.
 bool webhook_in_the_way(const kube::Failure& failure);
 
+// Reads and writes the inventory of one bundle.
 class Inventory {
  public:
-  // Reads the parent; creates nothing. Client and discovery must outlive it. Fails if that ConfigMap is there and is
-  // something else than a bundle of ours.
+  // Reads the parent, and creates nothing. The client and the discovery must outlive the inventory. Fails if the
+  // ConfigMap exists but is not the inventory of this bundle.
   static Task<kube::Outcome<std::unique_ptr<Inventory>>> open(kube::Client& client, kube::Discovery& discovery,
                                                               Options options);
   ~Inventory();
   Inventory(const Inventory&) = delete;
   Inventory& operator=(const Inventory&) = delete;
 
-  // The value of kPartOfLabel on every member. Known before anything is written.
+  // The value of kPartOfLabel on every member. It is known before anything is written.
   const std::string& label_value() const { return id_; }
-  // The field manager under which this run applies objects, "fairlead/default/shop" unless the options name another.
-  // With one per bundle, the API server itself refuses to change an object of another bundle.
+  // The field manager under which this run applies objects: "fairlead/default/shop" unless the options name another.
+  // Because each bundle has its own, the API server itself refuses to change an object of another bundle.
   std::string field_manager() const;
-  // Tells members from objects of others.
+  // Distinguishes members from objects of others.
   Identity identity() const;
   const std::string& name() const { return options_.name; }
   const std::string& home() const { return options_.ns; }
   const object::Key& parent() const { return parent_; }
 
-  // Whether the bundle was ever rolled out (its parent is there), what it covers, and who is at work on it.
+  // True if the parent exists, that is, if the bundle was rolled out before.
   bool exists() const { return stored_.has_value(); }
+  // The kinds and namespaces that the parent lists.
   const Coverage& coverage() const { return coverage_; }
-  // Whether a run of it has ever done all that it had to: settle() was called.
+  // True if a run of the bundle has ever called settle(), which means that it completed.
   bool was_installed() const;
+  // The claim that the parent had when it was last read, even if it is our own.
   std::optional<Claim> claimed_by() const;
-  // Nobody else can be at work on it: there is no claim, or its holder is known to have ended, or it is of long ago.
-  // One that was merely not renewed may be of a run that cannot renew it.
+  // True if no other run can be working on the bundle: there is no claim, its holder is known to have ended, or it is
+  // very old. A claim that was merely not renewed does not count, because its run may be unable to renew it.
   bool is_free() const;
-  // An object of that kind in that namespace is found by later runs as the parent is now.
+  // True if later runs would find an object with this key through the parent as it is now.
   bool covers(const object::Key& key) const;
 
-  // Takes the bundle for this run and makes the parent cover `wanted` besides what it covered before. To be called
-  // before any member is written. Refused while another run is alive; waits, for its lease at most, where that cannot
-  // be told at once. FaultKind::namespace_missing if the home namespace is not there: if it is part of the bundle,
-  // write it first (with the label), then claim. Cancelled, it ends its waits and not the write that is in flight: so
+  // Takes the bundle for this run, and extends the coverage of the parent by `wanted`. Must be called before any member
+  // is written. Fails while another run is alive; if that is not clear at once, waits for at most that run's lease.
+  // Fails with FaultKind::namespace_missing if the home namespace does not exist: if the namespace is part of the
+  // bundle, write it first (with the label), then claim. Cancelling ends the waits, but not a write in flight, so
   // claimed() is true whenever the parent has our claim.
   Task<kube::Outcome<void>> claim(std::vector<Wanted> wanted);
   bool claimed() const { return own_.has_value(); }
-  // Between the last call of members(), or open(), and the claim another run was at work on the bundle: what was read
-  // then may not be so any more.
+  // True if another run worked on the bundle between the last call of members() or open() and the claim. Then the
+  // results of that call may be outdated.
   bool overtaken() const { return overtaken_; }
 
-  // Renews the claim until it is cancelled. Never succeeds: ends with ErrorKind::cancelled, or with why the bundle is
-  // no longer ours, and then all work on it has to stop. While a webhook stands in the way nobody can write the parent,
-  // and so nobody can take the bundle: the claim holds for as long as it can be read.
+  // Renews the claim until it is cancelled. It never succeeds: it returns ErrorKind::cancelled, or the reason why the
+  // bundle is no longer ours. In the latter case all work on the bundle has to stop. While a webhook prevents every
+  // write of the parent, nobody else can take the bundle, so the claim stays valid as long as it can be read.
   Task<Result<void>> keep();
 
-  // Everything that belongs to the bundle: one LIST per kind over all namespaces where that is allowed, else one per
-  // namespace. A kind that the cluster no longer serves has no members. Needs no claim. Fails where nothing at all can
-  // be told.
+  // Lists all members, with one LIST per kind over all namespaces, or if that is forbidden, one per namespace. A kind
+  // that the cluster no longer serves has no members. Does not require a claim. Fails if a request gets no answer or a
+  // server has a temporary problem.
   Task<kube::Outcome<Members>> members(bool whole_objects);
 
-  // The end of a run: makes the parent cover exactly `remaining`, and what members() could not list, and gives the
-  // bundle back. With nothing remaining, the parent goes.
+  // Ends a run: reduces the coverage of the parent to `remaining` and the kinds that members() could not list, and
+  // removes the claim. If nothing remains, deletes the parent.
   Task<kube::Outcome<void>> settle(const std::vector<object::Key>& remaining);
-  // The end of a run that cannot say what remains: gives the bundle back, and the parent covers what it covered.
+  // Ends a run that does not know what remains: removes the claim and keeps the coverage.
   Task<kube::Outcome<void>> release();
 
  private:
@@ -175,13 +180,13 @@ class Inventory {
   std::string version() const;
   void remember_reading();
   Json parent_with(const Coverage& coverage, const std::optional<Claim>& claim) const;
-  // One compare-and-swap of the parent as it was last seen.
+  // Writes the parent in one compare-and-swap against its last known version.
   Task<kube::Outcome<void>> swap(const Coverage& coverage, const std::optional<Claim>& claim);
   Task<kube::Outcome<void>> remove_parent();
-  // After a swap that failed: the parent read anew, if it makes sense to try again; otherwise the failure.
+  // Call it after a failed swap. Reads the parent again if another attempt makes sense. Otherwise returns the failure.
   Task<kube::Outcome<void>> recover(kube::Failure failure, int& attempts);
   Task<kube::Outcome<void>> give_back(Coverage coverage, bool remove_if_empty);
-  // False if a webhook stands in the way, and the parent still has our claim.
+  // Returns false if a webhook prevents the write while the parent still has our claim.
   Task<Result<bool>> renew();
   void tell_held_up(const kube::Fault& fault);
   bool is_ours() const;
@@ -201,38 +206,39 @@ class Inventory {
   object::Key parent_;
   std::string id_;
 
-  // This run has done all that it had to.
+  // True once this run has completed.
   bool installed_ = false;
-  // The parent as it was last seen; nothing if it was not there.
+  // The parent as it was last read or written, or nothing if it does not exist.
   std::optional<Json> stored_;
   TimePoint read_at_{};
   Coverage coverage_;
-  // The field managers, besides the bundle's own, under which runs have applied objects.
+  // Field managers of runs of this bundle, besides the bundle's own.
   std::set<std::string, std::less<>> managers_;
-  // Our own claim, while we hold the bundle, and when its last renewal was sent.
+  // Our own claim while we have the bundle, and the time when its last renewal was sent.
   std::optional<Claim> own_;
   TimePoint renewed_at_{};
-  // What stands in the way of the next renewal, once it was told.
+  // The webhook that prevents renewals, once it was reported.
   std::string held_up_by_;
-  // The version of the parent when members were read last, and whether another run was at work then.
+  // The version of the parent when members were last read, and whether another run was working then.
   std::string read_version_;
   bool read_while_held_ = false;
   bool overtaken_ = false;
-  // Another's claim, once it has been watched long enough.
+  // A claim of another run that was found dead.
   std::optional<Claim> dead_;
-  // The version in which most of the wanted objects of a kind are written.
+  // For each kind, the version that most of the wanted objects have.
   std::map<GroupKind, std::string> versions_;
   std::set<GroupKind> unlisted_;
 };
 
-// Who an object belongs to.
+// The bundle or ApplySet that an object belongs to.
 struct Owner {
-  // "bundle shop, namespace default", or what can be said of an ApplySet of another tool.
+  // For example "bundle shop, namespace default", or a description of another tool's ApplySet.
   std::string text;
-  // Nothing if it is not a bundle of ours.
+  // Empty if it is not a bundle of Fairlead.
   std::optional<BundleName> bundle;
 };
-// Of an object that has the label part-of. One request, and none if the object itself tells.
+// Finds the owner of an object that has the label part-of. Sends one request, or none if the object itself names its
+// owner.
 Task<Owner> find_owner(kube::Client& client, Json object);
 
 }  // namespace fairlead::inventory

@@ -1,4 +1,4 @@
-// Where the members are: the LISTs of an inventory.
+// Lists the members of an inventory.
 #include "base/scope.h"
 #include "inventory/inventory.h"
 #include "kube/plain_text.h"
@@ -9,13 +9,14 @@ using kube::Failure;
 using kube::FaultKind;
 using kube::Outcome;
 
-// What the LISTs that run side by side have found so far.
+// The results of the LISTs, which run concurrently.
 struct Inventory::Listing {
   Scope& scope;
   bool whole_objects;
   Identity identity;
   Members members;
-  // No answer at all, a server in trouble, or cancelled: nothing can be told.
+  // Set if a request got no answer, a server has a temporary problem, or the run was cancelled. Then there is no
+  // result.
   std::optional<Failure> failure;
 
   void add(const object::Resource& resource, Json object) {
@@ -48,7 +49,7 @@ Task<Outcome<std::optional<object::Resource>>> Inventory::resource_of(const Grou
   Outcome<std::optional<object::Resource>> found =
       co_await discovery_.find(kind.group, version == versions_.end() ? "" : version->second, kind.kind);
   if (!found || *found) co_return found;
-  // In whatever version it is served: the objects are the same.
+  // Any served version will do, because it shows the same objects.
   const object::Resource* any = discovery_.known().find(kind.group, kind.kind);
   co_return any ? std::optional(*any) : std::nullopt;
 }
@@ -60,7 +61,8 @@ Task<void> Inventory::list_kind(GroupKind kind, Listing& listing) {
     co_return;
   }
   if (!*resource) {
-    // Not served, and so without members; unless nobody can tell, because the server of its group is down.
+    // A kind that is not served has no members. But if the server of its group is down, it is not known whether it is
+    // served.
     for (const kube::GroupProblem& problem : discovery_.known().problems()) {
       if (problem.group != kind.group) continue;
       Error why = discovery_.known().missing(kind.group, problem.version, kind.kind);
@@ -76,7 +78,7 @@ Task<void> Inventory::list_place(object::Resource resource, std::string ns, List
   kube::ListOptions options;
   options.ns = ns;
   options.label_selector = fmt::format("{}={}", kPartOfLabel, id_);
-  // All at once: a page costs a request, and makes older servers go to their storage.
+  // One page for everything: each page costs a request, and makes older servers read from etcd.
   options.page = 0;
   options.metadata_only = !listing.whole_objects;
   Outcome<kube::List> list = co_await client_.list(resource, std::move(options));
@@ -91,7 +93,7 @@ Task<void> Inventory::list_place(object::Resource resource, std::string ns, List
 
 Task<Outcome<Members>> Inventory::members(bool whole_objects) {
   remember_reading();
-  // First, so that those who ask side by side find it answered.
+  // Runs discovery first, so that the concurrent tasks find it complete.
   Outcome<const kube::Discovered*> known = co_await discovery_.all();
   if (!known) co_return std::unexpected(known.error());
   Scope scope(client_.loop(), co_await current_cancel());

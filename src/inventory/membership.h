@@ -28,31 +28,31 @@ enum class Membership {
   not_applied,  // it has the label, but the bundle did not apply it: the label was copied
   controlled,   // it has the label, but a controller owns it
 };
-// Of one object, whole or metadata only.
+// `object` may be whole or have only its metadata.
 Membership membership(const Json& object, const Identity& identity);
 
-// Name and home of a bundle.
+// The name and the home namespace of a bundle.
 struct BundleName {
   std::string name;
   std::string home;
 
-  // "bundle shop, namespace default"
+  // For example "bundle shop, namespace default".
   std::string text() const;
-  // The ConfigMap that is its record.
+  // The name of the bundle's inventory ConfigMap.
   std::string record() const;
-  // "fairlead/default/shop"
+  // For example "fairlead/default/shop".
   std::string field_manager() const;
   std::string label_value() const;
-  // Of a field manager; nothing if it is not one of a bundle.
+  // Parses a field manager. Returns nothing if it is not the manager of a bundle.
   static std::optional<BundleName> of_manager(std::string_view manager);
   bool operator==(const BundleName&) const = default;
 };
 
-// The value of the label part-of; empty if the object has none.
+// Returns the value of the label part-of, or an empty text if the object has none.
 std::string_view part_of(const Json& object);
 
-// The bundle that the label names, read from the object's own managedFields: one of its field managers is that
-// bundle's. Nothing if it has no label, or the bundle applied it under a field manager of another name.
+// Returns the bundle that the label names, if one of the object's field managers is the manager of that bundle. Returns
+// nothing if there is no label, or if the bundle applied the object under a field manager of another name.
 std::optional<BundleName> owner_of(const Json& object);
 
 }  // namespace fairlead::inventory

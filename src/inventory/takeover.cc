@@ -63,7 +63,7 @@ Json managed_fields_after_takeover(const Json& object, const Successor& successo
   auto is_own = [&](const ManagedEntry& entry) {
     return entry.operation == Operation::apply && entry.subresource.empty() && entry.manager == successor.field_manager;
   };
-  // The successor's own version before others: then nothing of its own entry is lost on the way.
+  // The version of the object itself comes first: then nothing of the successor's own entry is lost.
   const ManagedEntry* first = nullptr;
   for (const ManagedEntry& entry : entries) {
     if (!is_former(entry, object, successor)) continue;
@@ -78,7 +78,8 @@ Json managed_fields_after_takeover(const Json& object, const Successor& successo
   for (const ManagedEntry& entry : entries) {
     bool passes = is_own(entry) || is_former(entry, object, successor);
     if (passes && entry.api_version == taken.api_version) taken.fields = taken.fields.united(entry.fields);
-    // An own entry in another version goes: the object is applied again next, and has it back. An applier has only one.
+    // The successor's own entry in another version is dropped, because a manager has only one entry for apply. The next
+    // apply of the object restores it.
     else if (!is_own(entry)) rest.push_back(entry);
   }
   rest.push_back(std::move(taken));

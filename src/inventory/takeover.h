@@ -1,9 +1,9 @@
-// Decides from which field managers a run takes an object over, and how managedFields looks afterwards. Pure.
+// Decides from which field managers a run takes over an object, and how managedFields looks afterwards. Pure.
 //
-// Whoever moves to Fairlead from another tool leaves that tool's entry in managedFields behind. While the entry is
-// there, a field that leaves the manifests stays in the cluster, because the former manager still owns it. So the run
-// makes the former manager's fields its own, as `kubectl apply --server-side` does with those of client-side apply, and
-// applies the object once more: what the manifest does not have is then removed by the API server.
+// When users move to Fairlead from another tool, the entry of that tool stays in managedFields. As long as it is there,
+// a field that is removed from the manifests stays in the cluster, because the former manager still owns it. So the run
+// takes over the fields of the former manager, as `kubectl apply --server-side` does after client-side apply, and
+// applies the object again. The API server then removes the fields that the manifest does not have.
 #pragma once
 
 #include <set>
@@ -14,28 +14,29 @@
 
 namespace fairlead::inventory {
 
-// Who takes over.
+// The run that takes over.
 struct Successor {
   std::string field_manager;
-  // The label part-of; empty for runs without a name.
+  // The value of the label part-of. Empty for runs without a name.
   std::string label_value;
-  // The other field managers of the same user: those of earlier runs of the bundle, and that of runs without a name.
+  // Other field managers of the same user: those of earlier runs of the bundle, and the one of runs without a name.
   std::set<std::string, std::less<>> predecessors;
 };
 
-// The managers whose fields pass to the successor, each once:
+// Returns the managers whose fields the successor takes over, each once:
 // - its predecessors;
-// - client-side kubectl, and whoever else keeps the annotation of `kubectl apply` up to date;
+// - client-side kubectl, and any other manager that owns the last-applied annotation of `kubectl apply`;
 // - helm, if the object is part of a release;
-// - other bundles, if the object has the successor's label by now: it was moved.
-// Empty for an object that is nobody else's.
+// - other bundles, if the object already has the successor's label, which means that it was moved.
 std::vector<std::string> former_managers(const Json& object, const Successor& successor);
 
-// True if that manager gives way in a conflict without --force-conflicts. Helm does not: its values may be newer.
+// True if the fields of this manager may be overwritten in a conflict without --force-conflicts. Fields of Helm may
+// not, because Helm's values may be newer.
 bool gives_way(std::string_view manager, const Json& object, const Successor& successor);
 
-// The new metadata.managedFields: the fields of former managers belong to the successor. One API version at a time: the
-// next call, on the object as the successor has applied it again, does the rest. Null if it cannot be told.
+// Returns the new metadata.managedFields, in which the fields of former managers belong to the successor. Handles one
+// API version per call: apply the object again, then call it on the result for the next version. Returns null if there
+// is nothing to take over or managedFields cannot be parsed.
 Json managed_fields_after_takeover(const Json& object, const Successor& successor);
 
 }  // namespace fairlead::inventory

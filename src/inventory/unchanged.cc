@@ -24,13 +24,13 @@ std::string place_of(std::string_view api_version, std::string_view kind) {
   return fmt::format("{} {}", api_version, kind);
 }
 
-// What the server makes of an object before it stores it.
+// Returns the object as the server would store it: with defaults, and in the stored form.
 Json completed(const Types::Known& known, const Json& object) {
   if (known.custom) return schema::stored_form(*known.schema, schema::with_structural_defaults(known.open_api, object));
   Json out = schema::with_defaults(*known.schema, schema::stored_form(*known.schema, object));
   if (out["kind"].string_or("") == "Secret") return with_strings_as_data(std::move(out));
   if (out["kind"].string_or("") != "StatefulSet") return out;
-  // Claims inside a set are objects of their own to it.
+  // The server treats the claim templates of a StatefulSet as objects of their own.
   if (!out["spec"]["volumeClaimTemplates"].is_array()) return out;
   for (Json& claim : *out.make("spec").make("volumeClaimTemplates").if_array()) {
     claim.make("apiVersion") = "v1";
@@ -39,9 +39,10 @@ Json completed(const Types::Known& known, const Json& object) {
   return out;
 }
 
-// An apply whose object differs before it is completed: that is what conflicts are found by, and it makes the entry of
-// its manager the newest. So nobody else may own what differs, and no other applier may stand behind this one: entries
-// are sorted by time, and in another order they are another object.
+// Finds out whether an apply affects other managers although it stores the same values. The server detects conflicts
+// before it completes the object, and it makes the applying manager's entry the newest. So no other manager may own a
+// field that differs at that point. And no other manager's apply entry may follow ours: entries are sorted by time, and
+// another order would be a change of the object.
 bool disturbs_others(const Json& live, std::string_view manager, const FieldSet& differs) {
   auto entries = fields::parse_managed_fields(live["metadata"]["managedFields"]);
   if (!entries) return true;
@@ -54,14 +55,14 @@ bool disturbs_others(const Json& live, std::string_view manager, const FieldSet&
   return false;
 }
 
-// The apply itself, as the API server does it, for a manager who owns the same fields before and after: for objects
-// that the server has rewritten or filled in.
+// Simulates the apply of the API server for a manager that owns the same fields before and after. This is for objects
+// whose values the server has rewritten or completed.
 bool applies_to_the_same(const Json& wanted, const Json& live, std::string_view manager, const Types::Known& known) {
   if (!schema::misfits(*known.schema, wanted, schema::Duplicates::refused).empty()) return false;
   Json merged = schema::merge(*known.schema, live, wanted);
   if (fields::equal_values(merged, live)) return true;
   Json result = completed(known, merged);
-  // Generators like to write it as null, and the server keeps its own.
+  // Manifest generators often write null here, and the server keeps its own value.
   if (wanted["metadata"]["creationTimestamp"].is_null())
     result.make("metadata").make("creationTimestamp") = live["metadata"]["creationTimestamp"];
   if (!fields::equal_values(result, live)) return false;
@@ -69,9 +70,10 @@ bool applies_to_the_same(const Json& wanted, const Json& live, std::string_view 
   return !disturbs_others(live, manager, change.modified.united(change.added).united(change.removed));
 }
 
-// For kinds without a schema. Where the set stops at a field, that field is one thing to the server, or it was empty
-// when it was applied and is a structure: with something in it now, applying would take that, and only the owners of
-// other parts of it can tell the two apart.
+// For kinds without a schema. If the field set ends at a field, there are two possibilities: the server treats the
+// field as atomic, or it is a structure that was empty when it was applied. In the second case, if the manifest now has
+// something in it, an apply would take ownership of that. Only other managers that own parts of the field show which
+// case it is.
 class Doubt {
  public:
   explicit Doubt(const Json& live) : live_(live) {}
@@ -161,7 +163,7 @@ bool unchanged(const Json& wanted, const Json& live, std::string_view manager, T
     return false;
   std::optional<fields::ManagedEntry> entry = fields::applied_by(live, manager);
   if (!entry || entry->api_version != api_version) return false;
-  // Owners in a version that is not served any more lose what they own with the next apply of anybody.
+  // Managers with entries in a version that is no longer served lose their fields at the next apply by anybody.
   for (const Json& other : live["metadata"]["managedFields"].items())
     if (std::string_view version = other["apiVersion"].string_or("");
         version != api_version && !types.find(version, kind).schema)

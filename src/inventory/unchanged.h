@@ -1,4 +1,4 @@
-// Whether applying an object again would change anything. Pure.
+// Decides whether applying an object again would change anything. Pure.
 #pragma once
 
 #include <functional>
@@ -11,34 +11,35 @@
 
 namespace fairlead::inventory {
 
-// The types of the kinds that are compared, each made once: the built-in ones, and those of the CRDs that it was shown.
+// Caches the schemas of kinds: those of built-in kinds, and those of the CRDs passed to learn().
 class Types {
  public:
-  // A CustomResourceDefinition, every version of it.
+  // Adds every version of a CustomResourceDefinition.
   void learn(const Json& definition);
 
   struct Known {
     schema::SchemaPtr schema;
-    // Of a custom resource: its openAPIV3Schema, for defaults.
+    // The openAPIV3Schema of a custom resource, for its defaults.
     Json open_api;
     bool custom = false;
   };
-  // Without a schema: not known.
+  // The result has no schema if the kind is not known.
   const Known& find(std::string_view api_version, std::string_view kind);
 
  private:
   std::map<std::string, Known, std::less<>> known_;
 };
 
-// A Secret with its stringData as data, if all of that is text: as the API server stores it, and as it can be owned.
-// What is owned as stringData would stay in the cluster when it leaves the manifest.
+// Moves the stringData of a Secret to its data, if every value is text. The API server stores it that way. A run must
+// own it that way, too: a key that is owned as stringData would stay in the cluster after it was removed from the
+// manifest.
 Json with_strings_as_data(Json secret);
 
-// True only if the API server would answer such an apply with the object as it is: `manager` has applied exactly these
-// fields before, owns each of them still, and every value is what the server would make of the wanted one. Otherwise,
-// and wherever that is in doubt, false: that costs a request and nothing else. Kinds that `types` does not know are in
-// doubt more often. What mutating webhooks would do anew is not looked at.
-// Both in the same version; `live` whole, as it was read.
+// Returns true only if the API server would answer an apply with the object as it is: `manager` applied exactly these
+// fields before and still owns each of them, and every live value is what the server would make of the wanted one.
+// Returns false in all other cases and whenever it is in doubt, which only costs a request. It is in doubt more often
+// for kinds that `types` does not know. Changes that mutating webhooks would make are not considered. Requires that
+// both objects have the same API version and that `live` is the whole object as it was read.
 bool unchanged(const Json& wanted, const Json& live, std::string_view manager, Types& types);
 
 }  // namespace fairlead::inventory

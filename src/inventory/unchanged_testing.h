@@ -1,4 +1,5 @@
-// Objects of many kinds, as people write them: with what the server fills in left out, and in forms that it rewrites.
+// Objects of many kinds as people write them: without the fields that the server fills in, and with values in forms
+// that the server rewrites.
 #pragma once
 
 #include <string_view>
