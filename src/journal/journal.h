@@ -1,8 +1,9 @@
-// What happens in a run, as it happens: one writer, many readers.
+// The events of a run, as they happen: one writer, many readers.
 //
-// This is the room's first header. An engine adds events; the terminal, JSON lines, a report read them, each as it is
-// added. Events tell people and machines what happened to an object or a guard and why; engines never read them back.
-// Secrets never get in: the journal takes those that it was told of out of every text.
+// This is the room's first header. An engine adds events. Readers, such as the terminal, the JSON lines and the
+// reports, get each event when it is added. Events tell people and programs what happened to an object or a guard, and
+// why. Engines never read them back. The journal removes every secret that it knows of from the texts and errors of
+// events.
 #pragma once
 
 #include <functional>
@@ -20,41 +21,41 @@
 namespace fairlead::journal {
 
 enum class EventKind {
-  started,   // the run
-  note,      // worth knowing: a need that was dropped, an object that is exempt from a webhook
-  warning,   // of the API server, or of ours
+  started,   // the run has started
+  note,      // good to know, such as an object that is exempt from a webhook
+  warning,   // a warning of the API server or of Fairlead
   stored,    // the API server has the object; `state` is created, changed or unchanged
-  parked,    // it cannot go in yet; `text` says what holds it
-  progress,  // what is waited for has changed
-  ready,     // it is there, and it works
+  parked,    // the object cannot be stored yet; `text` says what blocks it
+  progress,  // an object that is waited for has changed
+  ready,     // the object is ready
   failed,
-  held,     // it was not sent: something that it needs failed
-  guard,    // a guard is one rung further, or back; `state` is the rung
-  waiting,  // nothing has happened for a while: what is held by what
-  removed,  // taken out
-  error,    // an API request that failed, and what became of it
-  ended,    // the run
+  held,     // the object was blocked and not sent, because an object that it needs failed
+  guard,    // a guard has moved up or down a rung; `state` is the rung
+  waiting,  // the run is still waiting; `text` says for what
+  removed,  // the object was deleted
+  error,    // an API request failed; `text` says what happens next
+  ended,    // the run has ended
 };
-// "stored": as in JSON.
+// Returns the name that JSON output uses, such as "stored".
 std::string_view name_of(EventKind kind);
 
 struct Event {
   EventKind kind = EventKind::note;
-  // Since the run started; set by the journal.
+  // The time since the run started. The journal sets it.
   Duration at{};
-  // The object that it is about; without a kind where it is about the run.
+  // The object that the event is about. It has no kind if the event is about the run or a guard.
   object::Key key;
-  // Where that came from: file:line.
+  // The origin of the object, as file:line.
   std::string source;
-  // One word that goes with `kind`.
+  // One word that specifies `kind`.
   std::string state;
   std::string text;
   std::optional<Error> error;
-  // For machines: whatever else there is to know. Null, or an object.
+  // More facts for programs. Null, or a JSON object.
   Json details;
 };
 
-// What did not work in a run, and what could not go on because of it.
+// An error of a run, and the objects that it blocks.
 struct Cause {
   Error error;
   std::vector<object::Key> holds;
@@ -64,13 +65,13 @@ class Journal {
  public:
   using Reader = std::function<void(const Event& event)>;
 
-  // The clock must outlive it.
+  // The clock must outlive the journal.
   explicit Journal(const Clock& clock) : clock_(clock), started_(clock.now()) {}
 
-  // Readers are called in the order in which they came, from within add().
+  // add() calls the readers, in the order in which they were added.
   void read_by(Reader reader) { readers_.push_back(std::move(reader)); }
   void add(Event event);
-  // From now on these are in no text either.
+  // Removes these secrets from the texts and errors of all later events.
   void hide(const Secrets& secrets) { secrets_.hide(secrets); }
   void hide(std::string_view secret) { secrets_.hide(secret); }
   const Secrets& secrets() const { return secrets_; }
@@ -84,7 +85,7 @@ class Journal {
   Secrets secrets_;
 };
 
-// One line of `-o jsonl`; docs/journal.md has the schema.
+// Returns one line of `-o jsonl`. docs/journal.md has the schema.
 Json to_json(const Event& event);
 Json to_json(const Error& error);
 Json to_json(const Cause& cause);
