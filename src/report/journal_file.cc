@@ -19,7 +19,7 @@ Error cannot_be_written(const std::string& path, int number) {
 }  // namespace
 
 Result<std::unique_ptr<JournalFile>> JournalFile::open(std::string path) {
-  // Only its owner may read it: it says what is in a cluster.
+  // The file describes the contents of a cluster, so only its owner may read it.
   int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   std::FILE* file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "w");
   if (!file) return fail(cannot_be_written(path, errno));

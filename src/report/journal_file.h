@@ -1,4 +1,4 @@
-// Every event of a run as a line of JSON in a file.
+// Writes every event of a run to a file, as one line of JSON each.
 #pragma once
 
 #include <cstdio>
@@ -18,9 +18,9 @@ class JournalFile {
   JournalFile(const JournalFile&) = delete;
   JournalFile& operator=(const JournalFile&) = delete;
 
-  // A reader of the journal.
+  // Call it for every event of the journal.
   void read(const journal::Event& event);
-  // An error where not all of it could be written: the disk may be full.
+  // Fails if not everything could be written, for example because the disk is full.
   Result<void> close();
 
  private:

@@ -45,7 +45,7 @@ void print_line(std::FILE* stream, EventKind what, std::string_view line) {
   std::fflush(stream);
 }
 
-// That a request was cut short says only that the run was interrupted, which is told anyway.
+// A cancelled request only says that the run was interrupted, which is reported anyway.
 bool is_interruption(const journal::Cause& cause) { return cause.error.root().kind() == ErrorKind::cancelled; }
 
 Json summary_of(const Closing& closing) {
@@ -97,7 +97,7 @@ void print(std::FILE* stream, std::string_view text) {
 }
 
 void Output::show(const Event& event, std::string_view line) const {
-  // What ends the run is told by its closing.
+  // The summary reports how the run ended.
   if (format_ == Format::jsonl && event.kind != EventKind::ended) {
     write(out_, to_json(event).dump() + "\n");
     std::fflush(out_);

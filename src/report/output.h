@@ -1,7 +1,8 @@
-// What people and machines are shown of a run. This is the room's first header.
+// Shows a run to people and programs.
 //
-// A report (rollout_report.h, removal_report.h) reads the journal while a run goes on, and prints what came of it at
-// the end, in the format that was asked for. The room decides nothing and asks nothing of a cluster.
+// This is the room's first header. A report (rollout_report.h, removal_report.h) reads the journal during the run, and
+// prints the results at the end, in the format that the user asked for. The room decides nothing and sends no requests
+// to a cluster.
 #pragma once
 
 #include <algorithm>
@@ -18,17 +19,17 @@ namespace fairlead::report {
 enum class Format { text, json, jsonl, quiet };
 Format format_of(std::string_view name);
 
-// Text for people. Whatever is in it, a terminal is only written on.
+// Prints text for people. Control characters in it cannot affect the terminal.
 void print(std::FILE* stream, std::string_view text);
 
-// How many ended in one way.
+// The number of objects with the same result.
 struct Count {
-  std::string_view name;   // "notReady": for machines
-  std::string_view words;  // "not ready"
+  std::string_view name;   // for programs, such as "notReady"
+  std::string_view words;  // for people, such as "not ready"
   size_t count = 0;
 };
 
-// How many objects ended in each of the ways that are told; `words` says a state for people.
+// Counts the objects with each of the states in `counted`. `words` returns the name of a state for people.
 template <typename Object, typename Counted>
 std::vector<Count> counts_of(const std::vector<Object>& objects, const Counted& counted, auto words) {
   std::vector<Count> counts;
@@ -38,10 +39,10 @@ std::vector<Count> counts_of(const std::vector<Object>& objects, const Counted& 
   return counts;
 }
 
-// What `-o json` tells of every object.
+// Returns the part of an object's `-o json` output that rollouts and removals share.
 Json object_json(const object::Key& key, const std::string& source, std::string_view outcome);
 
-// What came of a run.
+// The results of a run.
 struct Closing {
   std::string_view outcome;
   bool dry_run = false;
@@ -49,23 +50,23 @@ struct Closing {
   Duration took{};
   uint64_t requests = 0;
   const std::vector<journal::Cause>& causes;
-  // A JSON object each; wanted for Format::json alone.
+  // One JSON object per object of the run. Only needed for Format::json.
   Json::Array objects{};
-  // More of the summary for machines, and behind the totals and the causes for people.
+  // More members of the summary for programs, and more text for people: after the totals, and after the causes.
   Json::Object more{};
   std::string totals_end{};
   std::string causes_end{};
 };
 
-// Standard output and standard error, or what stands in for them.
+// Writes to standard output and standard error, or to other streams.
 class Output {
  public:
   explicit Output(Format format, std::FILE* out = stdout, std::FILE* err = stderr)
       : format_(format), out_(out), err_(err) {}
 
   Format format() const { return format_; }
-  // An event; `line` is what people are shown of it, empty for nothing. Warnings and errors are shown to those as well
-  // who want it quiet.
+  // Shows an event. `line` is its text for people; if empty, people see nothing. Warnings and errors are shown in the
+  // quiet format as well.
   void show(const journal::Event& event, std::string_view line) const;
   void show(const Closing& closing) const;
 
@@ -78,7 +79,7 @@ class Output {
 };
 
 double seconds(Duration duration);
-// "a, b and 3 more"
+// For example "a, b and 3 more".
 std::string some_of(const std::vector<object::Key>& keys, size_t named = 5);
 
 }  // namespace fairlead::report

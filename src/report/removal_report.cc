@@ -11,7 +11,7 @@ using removal::Ending;
 using removal::ObjectEnding;
 using State = ObjectEnding::State;
 
-// The line of an event that people want to see; empty for the others.
+// Returns the line that people see, or an empty text if they see nothing of this event.
 std::string line_of(const Event& event) {
   std::string subject = event.key.kind.empty() ? "" : event.key.text();
   switch (event.kind) {

@@ -1,4 +1,4 @@
-// What is shown of `fairlead delete`: a line an event while it runs, and what came of it at the end.
+// Shows `fairlead delete`: one line per event during the run, and the results at the end.
 #pragma once
 
 #include "removal/removal.h"
@@ -10,7 +10,7 @@ class RemovalReport {
  public:
   RemovalReport(Output output, removal::DryRun dry_run) : output_(output), dry_run_(dry_run) {}
 
-  // A reader of the journal.
+  // Call it for every event of the journal.
   void read(const journal::Event& event) const;
   void finish(const removal::Ending& ending) const;
 

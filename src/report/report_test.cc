@@ -16,7 +16,7 @@ using journal::Event;
 using journal::EventKind;
 using testing::HasSubstr;
 
-// A stream whose text is kept.
+// A stream that keeps its text.
 class Stream {
  public:
   Stream() : file_(::open_memstream(&text_, &size_)) {}

@@ -44,7 +44,8 @@ Json path_json(const std::vector<rollout::PathStep>& path) {
   return steps;
 }
 
-// What took longest is worth a line where something had to wait, and came to its end.
+// Returns the longest chain of waits. It is shown only if the run is done, something had to wait, and it took a second
+// or more.
 std::string path_text(const Ending& ending) {
   if (ending.how != Ending::How::done || ending.critical_path.size() < 2 || ending.took < std::chrono::seconds(1))
     return "";
@@ -66,7 +67,7 @@ std::string interruption_text(const Ending& ending) {
 
 }  // namespace
 
-// The line of an event that people want to see; empty for the others.
+// Returns the line that people see, or an empty text if they see nothing of this event.
 std::string RolloutReport::line_of(const Event& event) {
   std::string subject = event.key.text();
   if (event.key.kind.empty()) subject = event.details["guard"].string_or("");

@@ -1,4 +1,4 @@
-// What is shown of `fairlead apply`: a line an event while it runs, and what came of it at the end.
+// Shows `fairlead apply`: one line per event during the run, and the results at the end.
 #pragma once
 
 #include <set>
@@ -13,7 +13,7 @@ class RolloutReport {
  public:
   RolloutReport(Output output, bool dry_run) : output_(output), dry_run_(dry_run) {}
 
-  // A reader of the journal.
+  // Call it for every event of the journal.
   void read(const journal::Event& event);
   void finish(const rollout::Ending& ending) const;
 
@@ -22,7 +22,7 @@ class RolloutReport {
 
   Output output_;
   bool dry_run_;
-  // What holds objects is told once, however many it holds.
+  // Causes that block objects and were already shown. Each is shown once, however many objects it blocks.
   std::set<std::string> told_;
 };
 
