@@ -37,7 +37,7 @@ Result<Parsed> parse_level(const Json& json) {
 
 auto before = [](const FieldSet::Node& node, const PathElement& element) { return node.element < element; };
 
-// Goes through two sorted levels side by side; either node is null where one has nothing.
+// Visits two sorted levels in parallel. A node is null if its side does not have the element.
 template <class Visit>
 void zip(std::span<const FieldSet::Node> left, std::span<const FieldSet::Node> right, Visit visit) {
   auto l = left.begin(), r = right.begin();
@@ -55,7 +55,7 @@ void zip(std::span<const FieldSet::Node> left, std::span<const FieldSet::Node> r
 
 FieldSet::FieldSet(std::vector<Node> nodes) {
   auto by_element = [](const Node& a, const Node& b) { return a.element < b.element; };
-  // Sorted already, as a rule.
+  // Usually the nodes are sorted already.
   if (!std::is_sorted(nodes.begin(), nodes.end(), by_element)) std::sort(nodes.begin(), nodes.end(), by_element);
   for (Node& node : nodes) {
     if (nodes_.empty() || nodes_.back().element != node.element) {

@@ -1,11 +1,10 @@
-// A set of fields of an object: who owns what, as managedFields keeps it. This is the header to read first in this
-// room.
+// A set of fields of an object, as managedFields stores it for each owner.
 //
-// The room reads, writes and compares sets; it knows no schema, does no I/O, and never decides who may own something
-// (room schema does).
+// This is the room's first header. The room reads, writes and compares such sets. It knows no schema, does no I/O, and
+// never decides who may own a field (the room `schema` does).
 //
-// A set is a tree. A node is a step down; it can be a member itself (the field as such is owned), have nodes below it
-// (parts of it are owned), or both. No node is there for nothing: what is neither has been left out.
+// A set is a tree. Each node is one step down into the object. A node can be a member itself (the field as such is
+// owned), have nodes below it (parts of the field are owned), or both. Nodes that are neither are left out.
 #pragma once
 
 #include <functional>
@@ -21,7 +20,7 @@ class FieldSet {
   struct Node;
 
   FieldSet();
-  // In any order; what comes twice is united.
+  // The nodes may be in any order. Nodes with the same element are united.
   explicit FieldSet(std::vector<Node> nodes);
   FieldSet(const FieldSet&);
   FieldSet(FieldSet&&) noexcept;
@@ -29,12 +28,12 @@ class FieldSet {
   FieldSet& operator=(FieldSet&&) noexcept;
   ~FieldSet();
 
-  // From FieldsV1, the value of managedFields[].fieldsV1. What a later version may have put there is left out.
+  // Parses FieldsV1, the value of managedFields[].fieldsV1. Elements that only later versions know are left out.
   static Result<FieldSet> parse(const Json& fields_v1);
-  // In the order in which the API server writes it.
+  // Uses the order in which the API server writes it.
   Json dump() const;
 
-  // The parents of a path do not become members. The empty path names the whole object, which nobody owns.
+  // Adds a field without its parents. The empty path names the whole object, which nobody can own.
   void insert(std::span<const PathElement> path);
   bool has(std::span<const PathElement> path) const;
   bool has(const PathElement& element) const;
@@ -44,21 +43,22 @@ class FieldSet {
   size_t size() const;
   std::span<const Node> nodes() const;
   const Node* find(const PathElement& element) const;
-  // What lies below that element; an empty set if there is nothing.
+  // Returns the fields below an element, or an empty set.
   const FieldSet& below(const PathElement& element) const;
-  // The node for that element, added if needed. The caller keeps the promise that no node is there for nothing.
+  // Returns the node of an element, and adds it if needed. The caller must make it a member or put nodes below it.
   Node& at(const PathElement& element);
-  // The caller knows that it comes after all others.
+  // Requires that the node comes after all others.
   void append(Node node);
 
   FieldSet united(const FieldSet& other) const;
   FieldSet intersected(const FieldSet& other) const;
-  // Members of this that are no members of the other.
+  // Returns the members of this set that are not members of the other.
   FieldSet without(const FieldSet& other) const;
-  // The same, and what lies below a member of the other goes as well.
+  // Does the same, and also leaves out everything below a member of the other.
   FieldSet without_trees(const FieldSet& other) const;
 
-  // Every member: first those of a level, then level by level down, as the API server lists conflicts.
+  // Visits every member: first the members of a level, then each of its subtrees in turn. This is the order in which
+  // the API server lists conflicts.
   void for_each(const std::function<void(const Path&)>& visit) const;
 
   bool operator==(const FieldSet& other) const;

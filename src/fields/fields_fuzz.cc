@@ -1,4 +1,4 @@
-// managedFields as somebody else may have written it: reading it, and everything that is done with the sets.
+// Parses arbitrary managedFields, and uses every operation on the sets.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kApply = "Apply";
 constexpr std::string_view kUpdate = "Update";
-// The API server keeps ten updaters and as many appliers as there are; this many is an attack.
+// The API server limits updaters to ten entries and does not limit appliers. More entries than this are an attack.
 constexpr size_t kMaxEntries = 10'000;
 
 std::string_view name_of(Operation operation) { return operation == Operation::apply ? kApply : kUpdate; }
@@ -42,7 +42,7 @@ Result<ManagedEntry> parse_entry(const Json& json, size_t position) {
   return entry;
 }
 
-// Digits and nothing else.
+// Accepts digits only.
 std::optional<int> number(std::string_view text) {
   int value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

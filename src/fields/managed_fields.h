@@ -1,4 +1,4 @@
-// metadata.managedFields: who owns which fields of an object, through which operation.
+// Reads and writes metadata.managedFields: who owns which fields of an object, and through which operation.
 #pragma once
 
 #include <chrono>
@@ -21,21 +21,23 @@ struct ManagedEntry {
   std::optional<std::chrono::sys_seconds> time;
   FieldSet fields;
 
-  // What tells entries apart: an applier has one entry whatever the version, an updater one a version.
+  // Identifies the entry in its list. A manager that applies has one entry for all versions. A manager that updates has
+  // one per version.
   std::string identity() const;
   bool operator==(const ManagedEntry&) const = default;
 };
 
-// Null and absent are an empty list. An entry that the API server would not take is an error, in its words.
+// Null or absent is an empty list. Fails for an entry that the API server would not accept, with the server's message.
 Result<std::vector<ManagedEntry>> parse_managed_fields(const Json& list);
-// Sorted as the API server sorts them.
+// Sorts the entries as the API server does.
 Json dump_managed_fields(std::vector<ManagedEntry> entries);
 
-// What that manager owns by applying the object itself (not a subresource); nothing if it never applied it or the entry
-// cannot be read.
+// Returns the entry of a manager that applied the object itself (not a subresource). Returns nothing if it never did,
+// or if the entry cannot be parsed.
 std::optional<ManagedEntry> applied_by(const Json& object, std::string_view manager);
 
-// The server's form of times, `2006-01-02T15:04:05Z`; other offsets and fractions of a second are read as well.
+// Times have the API server's format, `2006-01-02T15:04:05Z`. Other offsets and fractions of a second can be read as
+// well.
 std::optional<std::chrono::sys_seconds> parse_time(std::string_view text);
 std::string dump_time(std::chrono::sys_seconds time);
 

@@ -1,4 +1,4 @@
-// Finding members of large objects.
+// Finds and sorts the members of large objects.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace fairlead::fields {
 
-// A Json::Object finds a member by a scan, which is right for the few that an object has and wrong for a ConfigMap with
-// a hundred thousand keys that somebody sends to keep us busy. The object must stay as it is meanwhile.
+// Json::Object finds a member with a linear scan. That is fine for usual objects, but not for a ConfigMap with a
+// hundred thousand keys, which an attacker may send. The object must not change while the index is used.
 class MemberIndex {
  public:
   explicit MemberIndex(const Json::Object& object) : object_(object) {
@@ -32,7 +32,7 @@ class MemberIndex {
   std::vector<const Json::Member*> sorted_;
 };
 
-// The members in the order of their keys.
+// Returns the members sorted by key.
 inline std::vector<const Json::Member*> sorted_members(const Json::Object& object) {
   std::vector<const Json::Member*> sorted;
   sorted.reserve(object.size());

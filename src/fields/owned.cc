@@ -9,8 +9,8 @@
 namespace fairlead::fields {
 namespace {
 
-// Whether a list item is the one with these keys. A key that the item does not have is taken to have its default, which
-// the set names and the item leaves out: only where `lenient`.
+// True if the list item has these keys. If `lenient`, a key that the item leaves out counts as equal, because it may
+// have its default.
 bool has_key(const Json& item, const PathElement::Key& key, bool lenient) {
   if (!item.is_object()) return false;
   for (const PathElement::KeyField& field : key) {
@@ -27,14 +27,14 @@ const Json* find_item(const Json& list, const PathElement& element, bool lenient
                    : element.if_value() ? equal_values(item, *element.if_value())
                                         : false;
     if (!matches) continue;
-    if (found) return nullptr;  // twice: nobody can tell which
+    if (found) return nullptr;  // two items match, so neither can be chosen
     found = &item;
   }
   return found;
 }
 
 Json owned_items(const Json& list, const FieldSet& set) {
-  // Which members are keys, each combination once: there is one, as a rule.
+  // The names of the keys, each combination once. Usually there is only one combination.
   std::set<std::vector<std::string>> key_names;
   for (const FieldSet::Node& node : set.nodes()) {
     std::vector<std::string> names;
@@ -80,7 +80,7 @@ bool same_members(const Json& configured, const Json& live, const FieldSet& set,
   for (const Json::Member& member : configured.members()) {
     if (level == Level::root && (member.key == "apiVersion" || member.key == "kind")) continue;
     if (level == Level::metadata && is_meta_of_the_server(member.key)) {
-      // Nobody owns these; a name or version other than the live one is for the API server to judge.
+      // Nobody owns these fields. If a name or version differs from the live one, the API server has to decide.
       const Json* value = there.find(member.key);
       if (!value || !equal_values(member.value, *value)) return false;
       continue;
@@ -90,17 +90,18 @@ bool same_members(const Json& configured, const Json& live, const FieldSet& set,
     bool metadata = level == Level::root && member.key == "metadata";
     const FieldSet::Node* node = set.find(PathElement::field(member.key));
     if (node) ++owned;
-    // Metadata itself is never owned, and names nothing if all that it has are names.
+    // The field metadata itself is never owned. The set has no node for it if the configuration has only fields like
+    // its name there.
     if (!node && !metadata) return false;
     static const FieldSet kNothing;
     if (!same(member.value, *value, node ? node->below : kNothing, metadata ? Level::metadata : Level::other))
       return false;
   }
-  // Something that was applied once is no longer configured: applying would remove it.
+  // If a field was applied before and is no longer configured, an apply would remove it.
   return owned == set.nodes().size();
 }
 
-// Longer lists than this are not worth the time that it takes to be sure.
+// Longer lists are not compared, because that would take too long.
 constexpr size_t kMaxItems = 1000;
 
 bool same_items(const Json& configured, const Json& live, const FieldSet& set) {
@@ -113,7 +114,7 @@ bool same_items(const Json& configured, const Json& live, const FieldSet& set) {
     if (!node.element.if_value() && !same(*wanted, *there, node.below, Level::other)) return false;
     pairs.emplace_back(wanted, there);
   }
-  // Every item once, and in one order: what is configured in another order than it has would be moved.
+  // Every item must occur once, and in the same order: an apply would move items that are configured in another order.
   std::sort(pairs.begin(), pairs.end());
   return std::adjacent_find(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
            return a.first == b.first || a.second >= b.second;
@@ -121,7 +122,7 @@ bool same_items(const Json& configured, const Json& live, const FieldSet& set) {
 }
 
 bool same(const Json& configured, const Json& live, const FieldSet& set, Level level) {
-  // A leaf, or an atomic whole: compared as it stands. A server that has put defaults into it leaves us in doubt.
+  // A leaf or an atomic value is compared as a whole. If the server added defaults to it, the result is false.
   if (set.empty() && level == Level::other) return equal_values(configured, live);
   if (configured.is_object() && live.is_object()) return same_members(configured, live, set, level);
   if (configured.is_array() && live.is_array()) return same_items(configured, live, set);

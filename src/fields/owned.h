@@ -1,7 +1,7 @@
-// What a manager owns of a live object, and whether applying a configuration again would change anything.
+// Tells which part of a live object a manager owns, and whether applying a configuration again would change anything.
 //
-// Works without a schema, from the set of fields alone. That is enough to be sure of "unchanged"; wherever it is not,
-// the answer is "in doubt", and the object is sent.
+// It works without a schema, from the field set alone. If that is not enough to be sure, the answer is that something
+// may change, and the object is sent.
 #pragma once
 
 #include <string_view>
@@ -10,12 +10,12 @@
 
 namespace fairlead::fields {
 
-// The part of the object that the set names: owned fields whole, and the way to them. List items keep their order and,
-// where they are found by their keys, these keys.
+// Returns the part of the object that is in the set: whole fields that are owned, and the path to them. List items keep
+// their order. Items that are identified by keys also keep these keys.
 Json owned_part(const Json& object, const FieldSet& set);
 
-// True only if the manager has applied exactly this configuration to the live object before and every value is still
-// there: the API server would answer such an apply with the object as it is.
+// Returns true only if the manager has applied exactly this configuration before and every value is still there. The
+// API server would then answer an apply with the object as it is.
 bool is_unchanged(const Json& configuration, const Json& live, std::string_view manager);
 
 }  // namespace fairlead::fields

@@ -12,7 +12,7 @@
 namespace fairlead::fields {
 namespace {
 
-// A path element is a name or a few scalars; anything larger is an attack.
+// A path element is a name or a few scalars. Anything larger is an attack.
 constexpr Json::Limits kElementLimits{.bytes = 64 << 10, .depth = 16};
 
 enum class Rank { number, string, boolean, list, object, null };
@@ -42,14 +42,14 @@ std::strong_ordering compare_numbers(const Json& left, const Json& right) {
 std::strong_ordering compare_objects(const Json::Object& left, const Json::Object& right) {
   auto ls = sorted_members(left), rs = sorted_members(right);
   for (size_t i = 0; i < std::min(ls.size(), rs.size()); ++i) {
-    // The one with the smaller key has something that the other lacks.
+    // The value with the smaller key has a member that the other one lacks.
     if (auto order = ls[i]->key <=> rs[i]->key; order != 0) return order;
     if (auto order = compare_values(ls[i]->value, rs[i]->value); order != 0) return order;
   }
   return ls.size() <=> rs.size();
 }
 
-// Strings in an element are written with the characters of HTML escaped; the name of a field is not.
+// Escapes HTML characters, as the server does for strings in an element. Names of fields are not escaped.
 void append_html_safe(std::string& out, std::string_view text) {
   std::string plain;
   append_json_string(plain, text);
@@ -67,7 +67,7 @@ void append_value(std::string& out, const Json& value) {
   else value.append_to(out);
 }
 
-// Whole numbers have one form, however they were written.
+// Gives whole numbers one form, however they were written.
 Json without_fraction(Json value) {
   const double* number = value.if_double();
   if (number && std::abs(*number) < 9e15 && std::trunc(*number) == *number) return Json(int64_t(*number));

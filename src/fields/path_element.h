@@ -1,8 +1,7 @@
-// One step down from a value to a part of it, as managedFields names it: a member of an object by its name (`f:`), an
-// item of a list by its keys (`k:`) or by its own value (`v:`), or by its position (`i:`).
+// One step from a value to a part of it, as in managedFields: a member of an object by its name (`f:`), or an item of a
+// list by its keys (`k:`), by its own value (`v:`) or by its position (`i:`).
 //
-// Elements have a total order, which is the one that the API server writes them in. Everything here can be given
-// hostile text; reading is bounded.
+// Elements have a total order, in which the API server writes them. All texts may be hostile, so parsing has limits.
 #pragma once
 
 #include <compare>
@@ -17,9 +16,9 @@
 
 namespace fairlead::fields {
 
-// The order of values: numbers (by size, whatever their kind), strings, booleans, lists, objects, null.
+// Orders values by type: numbers (compared by size, whether integer or not), strings, booleans, lists, objects, null.
 std::strong_ordering compare_values(const Json& left, const Json& right);
-// Equal as the API server sees it: 1 equals 1.0, and the order of members does not count.
+// True if the API server treats the values as equal: 1 equals 1.0, and the order of members does not matter.
 inline bool equal_values(const Json& left, const Json& right) { return compare_values(left, right) == 0; }
 
 class PathElement {
@@ -36,7 +35,8 @@ class PathElement {
   static PathElement value(Json value) { return PathElement(std::move(value)); }
   static PathElement index(int64_t index) { return PathElement(index); }
 
-  // From the written form, `f:name`. ErrorKind::not_found for a form of a later version, which is to be left out.
+  // Parses the written form, such as `f:name`. Fails with ErrorKind::not_found for a form of a later version; callers
+  // skip it.
   static Result<PathElement> parse(std::string_view text);
   std::string dump() const;
 
@@ -45,14 +45,14 @@ class PathElement {
   const Json* if_value() const { return std::get_if<Json>(&what_); }
   const int64_t* if_index() const { return std::get_if<int64_t>(&what_); }
 
-  // As conflicts show it: `.name`, `[name="x",port=80]`, `[="x"]`, `[3]`.
+  // Returns the text that conflicts show: `.name`, `[name="x",port=80]`, `[="x"]`, `[3]`.
   std::string text() const;
 
   std::strong_ordering operator<=>(const PathElement& other) const;
   bool operator==(const PathElement& other) const { return (*this <=> other) == 0; }
 
  private:
-  // In the order in which the kinds are sorted.
+  // The alternatives are in the order in which elements are sorted.
   using EventKind = std::variant<std::string, Key, Json, int64_t>;
   explicit PathElement(EventKind what) : what_(std::move(what)) {}
   explicit PathElement(std::string name) : what_(std::move(name)) {}
