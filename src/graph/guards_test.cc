@@ -261,7 +261,7 @@ TEST(Guards, SelectorsAndConditions) {
   EXPECT_THAT(guards("matchConditions: [{name: x, expression: 'object.metadata.name == \"d\"'}]", "", ""), IsEmpty());
   EXPECT_THAT(guards("matchConditions: [{name: x, expression: 'object.metadata.name == \"c\"'}]", "", ""),
               ElementsAre("h.example.com certainly"));
-  // What cannot be told beforehand counts as matching.
+  // A condition that cannot be evaluated in advance counts as matching.
   EXPECT_THAT(guards("matchConditions: [{name: x, expression: 'request.userInfo.username == \"jane\"'}]", "", ""),
               ElementsAre("h.example.com maybe"));
 }

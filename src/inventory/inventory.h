@@ -136,7 +136,7 @@ class Inventory {
   const Coverage& coverage() const { return coverage_; }
   // True if a run of the bundle has ever called settle(), which means that it completed.
   bool was_installed() const;
-  // The claim that the parent had when it was last read, even if it is our own.
+  // The claim in the parent as it was last read or written, even if it is our own.
   std::optional<Claim> claimed_by() const;
   // True if no other run can be working on the bundle: there is no claim, its holder is known to have ended, or it is
   // very old. A claim that was merely not renewed does not count, because its run may be unable to renew it.

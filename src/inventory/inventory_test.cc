@@ -453,7 +453,7 @@ TEST_F(InventoryTest, WhatAListReturnsWithoutTheLabelIsNoMember) {
   auto opened = loop_.run(Inventory::open(client, discovery, named("ben")));
   Outcome<Members> members = loop_.run((*opened)->members(false));
   EXPECT_EQ(names(members), std::vector<std::string>{"ConfigMap a/ours"});
-  // The other one is the record itself.
+  // The other object is the inventory ConfigMap itself.
   EXPECT_EQ(texts_of(members->foreign_objects),
             std::vector<std::string>{"ConfigMap b/theirs, ConfigMap default/fairlead-shop are left alone: the API "
                                      "server returned them without the bundle's label: it ignores label selectors for "
@@ -585,7 +585,7 @@ TEST_F(InventoryTest, AnOwnerIsNamed) {
   owner = loop_.run(find_owner(client_, labelled("applyset-x-v1")));
   EXPECT_EQ(owner.text, "an ApplySet of another tool, applyset-x-v1");
   EXPECT_FALSE(owner.bundle);
-  // Its own managedFields name the bundle, with its record or without.
+  // The managedFields of the object name the bundle, whether its inventory ConfigMap exists or not.
   make("v1", "ConfigMap", "a", "x", ann->label_value());
   EXPECT_EQ(said(loop_.run(ann->settle({}))), "");
   Outcome<kube::Reply> live = loop_.run(client_.get(kConfigMaps, "a", "x"));

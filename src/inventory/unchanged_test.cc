@@ -278,7 +278,7 @@ TEST(Unchanged, SaysWhatAnApplyDoesOnARealServer) {
   loop.run((*connection)->close());
 }
 
-// What a field set alone cannot tell apart: something that is one thing, and something that was empty when applied.
+// A field set alone does not tell whether a field is atomic or was empty when it was applied.
 TEST(Unchanged, SeesThatSomethingEmptyHasBeenFilledByOthers) {
   Json live = *Json::parse(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","managedFields":[
     {"manager":"fairlead","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{}}},

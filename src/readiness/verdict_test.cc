@@ -375,7 +375,7 @@ TEST(JudgeHostile, EveryValueGetsAVerdictWithWords) {
       ++seen[static_cast<size_t>(verdict.state)];
     }
   }
-  // The values are wild enough to meet most of the rules.
+  // The values are varied enough to reach most of the rules.
   EXPECT_GT(seen[static_cast<size_t>(State::ready)], 100U);
   EXPECT_GT(seen[static_cast<size_t>(State::in_progress)], 100U);
   EXPECT_GT(seen[static_cast<size_t>(State::failed)], 10U);

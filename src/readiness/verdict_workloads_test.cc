@@ -57,7 +57,7 @@ TEST(JudgeDeployment, BelievesItsConditions) {
             "availability.");
   EXPECT_EQ(deployment(kDeadline, kAll, R"({"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated"})"),
             "in progress: Progressing is True: ReplicaSetUpdated");
-  // May still mend, where a new run brings what was missing.
+  // It may still recover if a new run brings what was missing.
   EXPECT_EQ(deployment(kDeadline, R"("replicas": 1, "updatedReplicas": 1)",
                        R"({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded",
                            "message": "ReplicaSet \"web-1\" has timed out progressing."})"),
