@@ -2,8 +2,10 @@
 #
 #   fairlead_room(kube USES http object LIBS dep::zlib TESTS_USE sandbox)
 #
-# x.cc and x.h are the room, x_test.cc its tests (one binary a room, `kube_test`), x_fuzz.cc its fuzz targets (one binary
-# each, corpus in tests/corpus/x). A file that includes a room that its own room does not declare fails the build.
+# x.cc and x.h are the room, x_test.cc its tests (one binary per room, `kube_test`), x_fuzz.cc its fuzz targets (one
+# binary each, corpus in tests/corpus/x). Files in the folder internal/ belong to the room as well, and no other room may
+# include them. A large room has rooms of its own: src/sandbox/core is the room sandbox_core, in the namespace of sandbox.
+# A file that includes what its room does not declare fails the build (CheckIncludes.cmake).
 #
 # Heavy headers are precompiled once, for all rooms that want them: HEAVY asio (http and what waits on descriptors).
 include(GoogleTest)
@@ -28,8 +30,8 @@ endfunction()
 
 function(fairlead_room name)
   cmake_parse_arguments(ARG "" "" "USES;LIBS;HEAVY;TESTS_USE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cc)
-  file(GLOB headers CONFIGURE_DEPENDS *.h)
+  file(GLOB sources CONFIGURE_DEPENDS *.cc internal/*.cc)
+  file(GLOB headers CONFIGURE_DEPENDS *.h internal/*.h)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   set(fuzzers ${sources})

@@ -8,7 +8,7 @@
 
 #include "readiness/shadow.h"
 #include "readiness/shadow_objects.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 #include "sandbox/sandbox.h"
 
 namespace fairlead::readiness {

@@ -12,7 +12,7 @@
 #include "kube/watched.h"
 #include "manifest/collector.h"
 #include "removal/removal.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 #include "sandbox/sandbox.h"
 
 namespace fairlead::removal {

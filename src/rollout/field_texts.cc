@@ -118,7 +118,7 @@ UnknownFields unknown_fields(const Run& run, uint32_t node, const kube::Fault& f
   if (const Json* definition = definition_of(run, object.key())) types.learn(*definition);
   schema::SchemaPtr schema = types.find(object.value()["apiVersion"].string_or(""), object.kind()).schema;
   if (!schema) return unknown;
-  for (const std::string& text : schema::unknown_fields(*schema, object.value())) {
+  for (const std::string& text : schema::decode(*schema, object.value()).unknown) {
     Result<object::FieldPath> path = object::FieldPath::parse(text);
     if (!path || path->empty() || unknown.lines.size() >= kUnknownNamed) continue;
     const auto* name = std::get_if<std::string>(&path->steps().back());

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "rollout/rollout_testing.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 
 namespace fairlead::rollout {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/base64.h"
-#include "sandbox/api_server.h"
-#include "sandbox/core.h"
-#include "sandbox/tokens.h"
+#include "sandbox/verbs/api_server.h"
+#include "sandbox/core/core.h"
+#include "sandbox/verbs/tokens.h"
 #include "x509/x509.h"
 
 namespace fairlead::sandbox {

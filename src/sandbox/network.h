@@ -12,7 +12,7 @@
 
 #include "base/real_loop.h"
 #include "http/server.h"
-#include "sandbox/https_webhooks.h"
+#include "sandbox/webhooks/https_webhooks.h"
 #include "sandbox/sandbox.h"
 
 namespace fairlead::sandbox {

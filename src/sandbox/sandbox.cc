@@ -1,8 +1,8 @@
 #include "sandbox/sandbox.h"
 
-#include "sandbox/api_server.h"
-#include "sandbox/bootstrap.h"
-#include "sandbox/controllers.h"
+#include "sandbox/verbs/api_server.h"
+#include "sandbox/controllers/bootstrap.h"
+#include "sandbox/controllers/controllers.h"
 
 namespace fairlead::sandbox {
 

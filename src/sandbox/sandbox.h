@@ -16,8 +16,8 @@
 
 #include "base/scope.h"
 #include "http/message.h"
-#include "sandbox/options.h"
-#include "sandbox/webhook_caller.h"
+#include "sandbox/core/options.h"
+#include "sandbox/core/webhook_caller.h"
 
 namespace fairlead::sandbox {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/scope.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 #include "sandbox/sandbox.h"
 
 namespace fairlead::sandbox {

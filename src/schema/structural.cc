@@ -143,7 +143,7 @@ void prune_metadata(Json& value, const Json* schema, bool resource, const std::s
   for (Json::Member& member : *object) {
     std::string here = path.empty() ? member.key : path + "." + member.key;
     if (resource && member.key == "metadata" && member.value.is_object()) {
-      for (const std::string& field : unknown_fields(metadata_schema(), member.value))
+      for (const std::string& field : decode(metadata_schema(), member.value).unknown)
         unknown.push_back(here + "." + field);
       member.value = stored_form(metadata_schema(), member.value);
     } else if (const Json* below = schema_of_member(schema, member.key)) {

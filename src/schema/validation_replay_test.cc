@@ -12,9 +12,15 @@
 namespace fairlead::schema {
 namespace {
 
+std::vector<std::string> texts_of(const std::vector<std::string>& unknown) {
+  std::vector<std::string> texts;
+  for (const std::string& path : unknown) texts.push_back(unknown_field(path));
+  return texts;
+}
+
 std::optional<Refusal> judged_custom(const Json& schema, const Json& sent, Json& kept) {
   Pruned pruned = prune(schema, sent);
-  if (!pruned.unknown.empty()) return cannot_be_handled("Gauge", "v1", strict_error(pruned.unknown));
+  if (!pruned.unknown.empty()) return cannot_be_handled("Gauge", "v1", strict_error(texts_of(pruned.unknown)));
   kept = with_structural_defaults(schema, stored_form(*custom_schema(schema), pruned.object));
   std::vector<Cause> causes = violations(schema, kept);
   if (causes.empty()) return std::nullopt;
@@ -24,9 +30,9 @@ std::optional<Refusal> judged_custom(const Json& schema, const Json& sent, Json&
 std::optional<Refusal> judged_builtin(const Json& sent) {
   std::string_view api_version = sent["apiVersion"].string_or(""), kind = sent["kind"].string_or("");
   SchemaPtr schema = api_version == "v1" ? builtin_schema("", "v1", kind) : builtin_schema("apps", "v1", kind);
-  if (auto why = unreadable(*schema, sent)) return cannot_be_handled(kind, "v1", *why);
-  auto unknown = unknown_fields(*schema, sent);
-  if (!unknown.empty()) return cannot_be_handled(kind, "v1", strict_error(unknown));
+  Decoding decoding = decode(*schema, sent);
+  if (decoding.error) return cannot_be_handled(kind, "v1", *decoding.error);
+  if (!decoding.unknown.empty()) return cannot_be_handled(kind, "v1", strict_error(texts_of(decoding.unknown)));
   return std::nullopt;
 }
 

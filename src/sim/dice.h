@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "sandbox/random.h"
+#include "sandbox/core/random.h"
 
 namespace fairlead::sim {
 

@@ -2,7 +2,7 @@
 // runs are calm and some have everything at once.
 #pragma once
 
-#include "sandbox/options.h"
+#include "sandbox/core/options.h"
 #include "sim/faulty_transport.h"
 
 namespace fairlead::sim {

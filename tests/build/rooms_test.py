@@ -7,13 +7,14 @@ import unittest
 CHECK = pathlib.Path(__file__).resolve().parents[2] / "cmake/CheckIncludes.cmake"
 
 
-def check(uses):
-    """Checks a house of two rooms, in which `upper` includes `lower`."""
+def check(uses, include="lower/lower.h"):
+    """Checks a house in which the room `upper` includes its own header and another one."""
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "src"
-        for room, text in {"lower": "", "upper": '#include "lower/lower.h"\n#include "upper/upper.h"\n'}.items():
+        for room in ("lower", "lower/inner", "upper"):
             (source / room).mkdir(parents=True)
-            (source / room / f"{room}.h").write_text(text)
+            (source / room / "CMakeLists.txt").touch()
+        (source / "upper/upper.h").write_text(f'#include "{include}"\n#include "upper/internal/own.h"\n')
         return subprocess.run(["cmake", "-D", "ROOM=upper", "-D", f"USES={uses}", "-D", f"FOLDER={source}/upper",
                                "-D", f"SRC={source}", "-P", CHECK], capture_output=True, text=True)
 
@@ -26,6 +27,16 @@ class Rooms(unittest.TestCase):
         result = check("")
         self.assertNotEqual(result.returncode, 0)
         self.assertIn('src/upper/upper.h: #include "lower/lower.h"', result.stderr)
+        self.assertIn("src/upper/CMakeLists.txt does not declare", " ".join(result.stderr.split()))
+
+    def test_a_room_inside_another_one_is_declared_by_itself(self):
+        self.assertEqual(check("lower_inner", "lower/inner/x.h").returncode, 0)
+        self.assertNotEqual(check("lower", "lower/inner/x.h").returncode, 0)
+
+    def test_internal_headers_are_for_their_own_room(self):
+        result = check("lower", "lower/internal/x.h")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn('src/upper/upper.h: #include "lower/internal/x.h"', result.stderr)
 
 
 unittest.main()

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "kube/client.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 #include "scenarios.h"
 #include "workload.h"
 

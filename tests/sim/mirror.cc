@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 #include "workload.h"
 
 namespace fairlead::sim {

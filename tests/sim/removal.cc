@@ -9,7 +9,7 @@
 
 #include "ignores_selectors.h"
 #include "inventory/inventory.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 #include "scenarios.h"
 #include "workload.h"
 

@@ -4,7 +4,7 @@
 #include "rollout_extension.h"
 #include "rollout_older.h"
 #include "rollout_runs.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 #include "scenarios.h"
 
 namespace fairlead::sim {

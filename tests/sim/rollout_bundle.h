@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "manifest/manifest.h"
-#include "sandbox/store.h"
+#include "sandbox/core/store.h"
 #include "sim/dice.h"
 
 namespace fairlead::sim {

@@ -10,7 +10,7 @@
 #include "inventory/membership.h"
 #include "rollout_manifests.h"
 #include "rollout_older.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 #include "sim/webhook.h"
 
 namespace fairlead::sim {

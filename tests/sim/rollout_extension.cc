@@ -1,7 +1,7 @@
 #include "rollout_extension.h"
 
 #include "rollout_manifests.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 
 namespace fairlead::sim {
 namespace {

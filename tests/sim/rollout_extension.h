@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "sandbox/store.h"
+#include "sandbox/core/store.h"
 #include "sim/world.h"
 
 namespace fairlead::sim {

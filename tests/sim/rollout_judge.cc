@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "rollout_manifests.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 
 namespace fairlead::sim {
 namespace {

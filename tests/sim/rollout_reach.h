@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "sandbox/store.h"
+#include "sandbox/core/store.h"
 #include "sim/dice.h"
 
 namespace fairlead::sim {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 
 namespace fairlead::sim {
 

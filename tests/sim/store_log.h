@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "sandbox/store.h"
+#include "sandbox/core/store.h"
 #include "sim/world.h"
 
 namespace fairlead::sim {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "kube/client.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 #include "scenarios.h"
 #include "workload.h"
 

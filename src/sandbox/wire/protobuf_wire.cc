@@ -1,0 +1,62 @@
+#include "sandbox/wire/protobuf_wire.h"
+
+namespace fairlead::sandbox {
+
+Result<uint64_t> WireReader::varint() {
+  uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    if (rest_.empty()) return fail(ErrorKind::invalid, "unexpected EOF");
+    auto byte = static_cast<unsigned char>(rest_.front());
+    rest_.remove_prefix(1);
+    value |= uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return value;
+  }
+  return fail(ErrorKind::invalid, "proto: integer overflow");
+}
+
+Result<uint64_t> WireReader::fixed(size_t size) {
+  if (rest_.size() < size) return fail(ErrorKind::invalid, "unexpected EOF");
+  uint64_t value = 0;
+  for (size_t i = 0; i < size; ++i) value |= uint64_t{static_cast<unsigned char>(rest_[i])} << (8 * i);
+  rest_.remove_prefix(size);
+  return value;
+}
+
+Result<WireField> WireReader::next() {
+  TRY_ASSIGN(uint64_t tag, varint());
+  WireField field;
+  field.number = (tag >> 3) & 0xffffffff;
+  uint64_t type = tag & 7;
+  if (field.number == 0 || field.number > 0x7fffffff)
+    return fail(ErrorKind::invalid, "proto: {}: illegal tag {} (wire type {})", message_,
+                static_cast<int32_t>(static_cast<uint32_t>(field.number)), type);
+  if (type == 3) return fail(ErrorKind::limit, "a group in protobuf");
+  if (type == 4) return fail(ErrorKind::invalid, "proto: {}: wiretype end group for non-group", message_);
+  if (type > 5) return fail(ErrorKind::invalid, "proto: illegal wireType {}", type);
+  field.type = WireType(type);
+  switch (field.type) {
+    case WireType::varint: {
+      TRY_ASSIGN(field.value, varint());
+      break;
+    }
+    case WireType::fixed64: {
+      TRY_ASSIGN(field.value, fixed(8));
+      break;
+    }
+    case WireType::fixed32: {
+      TRY_ASSIGN(field.value, fixed(4));
+      break;
+    }
+    case WireType::bytes: {
+      TRY_ASSIGN(uint64_t size, varint());
+      if (size > INT64_MAX) return fail(ErrorKind::invalid, "proto: negative length found during unmarshaling");
+      if (size > rest_.size()) return fail(ErrorKind::invalid, "unexpected EOF");
+      field.bytes = rest_.substr(0, size_t(size));
+      rest_.remove_prefix(size_t(size));
+      break;
+    }
+  }
+  return field;
+}
+
+}  // namespace fairlead::sandbox
