@@ -120,7 +120,7 @@ std::strong_ordering compare_values(const Json& left, const Json& right) {
 
 PathElement PathElement::key(Key key) {
   std::sort(key.begin(), key.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  return PathElement(EventKind(std::move(key)));
+  return PathElement(Value(std::move(key)));
 }
 
 Result<PathElement> PathElement::parse(std::string_view text) {
@@ -187,7 +187,7 @@ std::string PathElement::text() const {
 }
 
 std::strong_ordering PathElement::operator<=>(const PathElement& other) const {
-  if (auto order = what_.index() <=> other.what_.index(); order != 0) return order;
+  if (auto order = value_.index() <=> other.value_.index(); order != 0) return order;
   if (const std::string* name = if_field()) return *name <=> *other.if_field();
   if (const int64_t* position = if_index()) return *position <=> *other.if_index();
   if (const Json* item = if_value()) return compare_values(*item, *other.if_value());

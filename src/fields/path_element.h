@@ -40,10 +40,10 @@ class PathElement {
   static Result<PathElement> parse(std::string_view text);
   std::string dump() const;
 
-  const std::string* if_field() const { return std::get_if<std::string>(&what_); }
-  const Key* if_key() const { return std::get_if<Key>(&what_); }
-  const Json* if_value() const { return std::get_if<Json>(&what_); }
-  const int64_t* if_index() const { return std::get_if<int64_t>(&what_); }
+  const std::string* if_field() const { return std::get_if<std::string>(&value_); }
+  const Key* if_key() const { return std::get_if<Key>(&value_); }
+  const Json* if_value() const { return std::get_if<Json>(&value_); }
+  const int64_t* if_index() const { return std::get_if<int64_t>(&value_); }
 
   // Returns the text that conflicts show: `.name`, `[name="x",port=80]`, `[="x"]`, `[3]`.
   std::string text() const;
@@ -53,13 +53,13 @@ class PathElement {
 
  private:
   // The alternatives are in the order in which elements are sorted.
-  using EventKind = std::variant<std::string, Key, Json, int64_t>;
-  explicit PathElement(EventKind what) : what_(std::move(what)) {}
-  explicit PathElement(std::string name) : what_(std::move(name)) {}
-  explicit PathElement(Json value) : what_(std::move(value)) {}
-  explicit PathElement(int64_t index) : what_(index) {}
+  using Value = std::variant<std::string, Key, Json, int64_t>;
+  explicit PathElement(Value value) : value_(std::move(value)) {}
+  explicit PathElement(std::string name) : value_(std::move(name)) {}
+  explicit PathElement(Json value) : value_(std::move(value)) {}
+  explicit PathElement(int64_t index) : value_(index) {}
 
-  EventKind what_;
+  Value value_;
 };
 
 using Path = std::vector<PathElement>;
