@@ -1,4 +1,5 @@
-// Reads what the cluster has that a bundle meets: webhook configurations, policies, CRDs, APIServices, namespaces.
+// Reads the objects of the cluster that affect a rollout: webhook configurations, policies, CRDs, APIServices,
+// namespaces and Services.
 #pragma once
 
 #include "graph/graph.h"
@@ -7,9 +8,9 @@
 
 namespace fairlead::rollout {
 
-// All at once. What may not be read is left out, and said in one of `notes`: the API server's own answers then have to
-// do. An
-// error is the lack of any answer. `version` becomes the newest version of the cluster that an answer told.
+// Sends all LISTs at once. Kinds that the user may not list are left out, with a text in `notes`; for these, the
+// rollout depends on the API server's answers. Fails if a LIST fails for another reason. `version` becomes the newest
+// resourceVersion of the LISTs, unless it was newer.
 Task<Result<graph::ClusterState>> read_cluster(kube::Client& client, const kube::Discovered& discovered,
                                                std::vector<std::string>& notes, uint64_t& version);
 

@@ -1,7 +1,8 @@
-// When to give up waiting for something of the bundle.
+// Decides when to stop waiting for an object or guard of the bundle.
 //
-// Usually that is some time after the wait began. What waits for a guard has longer: as long as the workloads behind
-// the guard may still become ready, and its own time once they are.
+// Usually a wait has a fixed time limit. An object that waits for a guard gets more time: as long as the workloads
+// behind the guard may still become ready, and its own time limit after that. A time limit that the user chose is not
+// extended.
 #pragma once
 
 #include <functional>
@@ -13,16 +14,16 @@ namespace fairlead::rollout {
 
 class Deadline {
  public:
-  // The wait begins now, for the object or guard with that key. `workloads` are objects of the bundle that it waits for
-  // without needing them. Calls `over` once, when the time is over; `over` may destroy the Deadline. The run must
-  // outlive it.
+  // Begins the wait for the object or guard with that key. `workloads` are objects of the bundle that have to become
+  // ready meanwhile, although the object does not need them. Calls `over` once, when the time is over; `over` may
+  // destroy the Deadline. The run must outlive it.
   Deadline(const Run& run, const object::Key& key, std::vector<uint32_t> workloads, std::function<void()> over);
   ~Deadline();
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
 
   bool passed() const { return passed_; }
-  // Since the wait began.
+  // The time since the wait began.
   Duration waited() const { return run_.loop.now() - begun_; }
 
  private:
@@ -39,9 +40,9 @@ class Deadline {
   bool passed_ = false;
 };
 
-// What stands behind the guards that the object meets when it is sent.
+// Returns the objects that back the guards by which the object itself is matched.
 std::vector<uint32_t> workloads_before(const Run& run, uint32_t object);
-// What stands behind the guards that its pods meet, and behind those that it registers itself.
+// Returns the objects that back the guards by which the object's pods are matched, and the guards that it registers.
 std::vector<uint32_t> workloads_behind(const Run& run, uint32_t object);
 
 }  // namespace fairlead::rollout

@@ -1,4 +1,4 @@
-// What an apply has done, from its answer: created, changed or left as it was.
+// Finds out what an apply did from its answer: created, changed or unchanged.
 #pragma once
 
 #include "kube/outcome.h"
@@ -6,15 +6,16 @@
 
 namespace fairlead::rollout {
 
-// In a dry run: nothing but a comparison with the object as it is can tell whether the apply would change it.
+// True if, in a dry run, only a comparison with the object in the cluster can tell whether the apply would change it.
 bool is_in_doubt(const Run& run, uint32_t node, const kube::Reply& reply);
 
-// Where the object was read before, a comparison tells; who owns which field, and the status, do not count. Otherwise
-// the entry of our field manager does, whose time the API server sets only when the apply changes something; it counts
-// where the object was last written before this run, or where it is older than clocks differ.
+// Returns what the apply did. If the object was read before, the two forms are compared, without field owners and
+// status. Otherwise the time in our field manager's entry decides, since the API server sets it only if the apply
+// changes something: the object is unchanged if that time is earlier than the run by more than clocks differ, or if its
+// version shows that it was last written before the run.
 ObjectState::Stored effect_of(const Run& run, uint32_t node, const kube::Reply& reply);
 
-// Versions of the API server are numbers that grow; one that is none counts as old.
+// Returns the object's resourceVersion, a number that grows with every write; 0 if it is not a number.
 uint64_t version_number(const Json& object);
 
 }  // namespace fairlead::rollout

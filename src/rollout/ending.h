@@ -1,14 +1,14 @@
-// What is to be said at the end of a run.
+// Builds the result of a run.
 #pragma once
 
 #include "rollout/run.h"
 
 namespace fairlead::rollout {
 
-// From what the run knows; took, requests and what was pruned are the caller's.
+// Builds the result from the state of the run. The caller adds `took`, `requests` and the pruned objects.
 Ending ending_of(const Run& run);
 
-// The objects of a bundle of which nothing was sent.
+// Returns the objects of a bundle, each as not sent.
 std::vector<ObjectEnding> none_sent(const manifest::Bundle& bundle);
 
 }  // namespace fairlead::rollout

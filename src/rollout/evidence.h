@@ -1,5 +1,5 @@
-// What the cluster shows of what guards and workloads stand on: endpoints, pods, webhook configurations. From watches,
-// one a kind and namespace, started when somebody first asks.
+// Watches the objects that guards and workloads depend on: endpoints, pods, webhook configurations. There is one watch
+// per kind and namespace, and it starts when it is first asked for.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,8 @@ namespace fairlead::rollout {
 
 class Evidence {
  public:
-  // Told of every change: the kind, and the object's namespace and name (of an EndpointSlice, its Service's).
+  // Called for every change with the kind, and with the namespace and name of the object; for an EndpointSlice, the
+  // name is that of its Service. Both are empty when a watch has listed everything, or has failed.
   using Changed = std::function<void(std::string_view kind, const std::string& ns, const std::string& name)>;
 
   // The watches run in the scope.
@@ -27,26 +28,26 @@ class Evidence {
       : client_(client), discovery_(discovery), scope_(scope), changed_(std::move(changed)) {}
 
   void watch_endpoints(const std::string& ns) { watch("discovery.k8s.io", "EndpointSlice", ns); }
-  // With what the kubelets say about volumes of pods that they cannot mount.
+  // Watches pods, and the Events about volumes that kubelets cannot mount.
   void watch_pods(const std::string& ns) {
     watch("", "Pod", ns);
     watch("", "Event", ns, "reason=FailedMount");
   }
-  // ValidatingWebhookConfiguration, MutatingWebhookConfiguration, CustomResourceDefinition
+  // For cluster-scoped kinds such as ValidatingWebhookConfiguration and CustomResourceDefinition.
   void watch_cluster_wide(std::string_view group, std::string_view kind) { watch(group, kind, ""); }
 
-  // It is watched, and nothing keeps it from becoming known.
+  // True if the kind is watched there, and the watch has not failed.
   bool learns(std::string_view kind, const std::string& ns) const;
-  // Everything of that kind there is known: it is watched, and was listed.
+  // True if all objects of that kind there are known: the watch has listed them and has not failed.
   bool knows(std::string_view kind, const std::string& ns) const;
-  // Why it will not become known; null if nothing stands in the way.
+  // Returns why the watch failed; null if it did not fail, or if there is none.
   const Error* trouble(std::string_view kind, const std::string& ns) const;
-  // The object as it is now; null if it is not there or not known.
+  // Returns the object as it is now; null if it does not exist or is not known.
   const Json* find(std::string_view kind, const std::string& ns, const std::string& name) const;
 
-  // Nothing while it is not known: not watched yet, or forbidden.
+  // Returns nothing while the endpoints are not known: they are not watched yet, or may not be read.
   std::optional<readiness::EndpointCount> endpoints(const std::string& ns, const std::string& service) const;
-  // Of the port that has this name in the Service; it does not matter where there is only one.
+  // `port_name` is the name of the port in the Service; it is ignored if an EndpointSlice has only one port.
   std::vector<readiness::Endpoint> ready_endpoints(const std::string& ns, const std::string& service,
                                                    std::string_view port_name) const;
   readiness::Objects pods(const std::string& ns) const { return all("Pod", ns); }

@@ -1,4 +1,4 @@
-// What an API server says about single fields of an object, in plain words.
+// Explains in plain words what an API server says about single fields of an object.
 #pragma once
 
 #include <string>
@@ -8,20 +8,21 @@
 
 namespace fairlead::rollout {
 
-// ".spec.replicas is owned by kubectl (scale)": one line for each manager that owns a field which was to be set.
+// Returns one line for each manager that owns a field which the apply wanted to set: ".spec.replicas is owned by
+// kubectl (scale)".
 std::vector<std::string> owner_lines(const kube::Fault& conflict);
-// What to do about it: a flag, or what to leave out.
+// Says what to do about the conflict: which flag to use, or which fields to leave out.
 std::string conflict_advice(const kube::Fault& conflict);
 
 struct UnknownFields {
-  // "there is no field spec.replica; did you mean spec.replicas?": one line for each.
+  // One line per field: "there is no field spec.replica; did you mean spec.replicas?"
   std::vector<std::string> lines;
-  // Of the first one: file:line.
+  // The file:line of the first field.
   std::string where;
   std::string advice;
 };
-// The fields of an object that its kind does not have; none if the answer is about something else, or where nothing
-// more is known than the server says.
+// Returns the fields of an object that its kind does not have. Returns none if the fault is about something else, or if
+// the schema of the kind is not known.
 UnknownFields unknown_fields(const Run& run, uint32_t node, const kube::Fault& fault);
 
 }  // namespace fairlead::rollout

@@ -1,11 +1,12 @@
-// Objects of kinds that the cluster does not serve before something else of the rollout has happened.
+// Explains why an object waits whose kind the cluster does not serve yet.
 #pragma once
 
 #include "rollout/run.h"
 
 namespace fairlead::rollout {
 
-// What an object waits for whose kind is not served yet: who makes it, and how far that is.
+// Returns a fault that names the KindGenerator for which a controller has to create the object's kind, and how far that
+// one is.
 kube::Fault kind_fault(const Run& run, uint32_t node);
 
 }  // namespace fairlead::rollout

@@ -1,10 +1,10 @@
-// Lets guards climb their ladder, and says when objects may lean on them.
+// Proves guards step by step and reports when guarded objects may be sent.
 //
-// A guard that came or changed with this run is first proved to be in effect: nothing that it guards is sent before
-// that. With failurePolicy Fail the guarded objects' own requests prove the rest, since they are refused until it
-// answers. With Ignore, and for conversions, a mirror has to be answered, by every endpoint that is ready: otherwise
-// objects would go in unseen. Proofs hold for one connection, `line`, and all objects with such guards are sent over
-// it.
+// A guard that was created or changed in this run is first proved to be in effect; no object that it guards is sent
+// before that. With failurePolicy Fail, the guarded objects' own requests prove the rest, since they are refused until
+// the guard answers. With Ignore, and for conversions, a mirror has to be answered by every ready endpoint: otherwise
+// the guard would be skipped for some objects. A proof is valid for one connection, `line_`, and all objects with such
+// guards are sent over that connection.
 #pragma once
 
 #include <map>
@@ -25,30 +25,33 @@ class Guards {
  public:
   Guards(Run& run, readiness::Prover& prover, Evidence& evidence, RetryGates& gates);
 
-  // The guard's configuration is stored: makes it ready, or fails it. One task a guard.
+  // Runs after the guard's configuration was stored. Proves the guard, then marks it ready or failed. Run one task per
+  // guard.
   Task<void> climb(uint32_t guard);
 
-  // The connection that the object has to be sent over, with every guard that came with this run in effect there, and
-  // every endpoint asked that has become ready behind one that has to answer; 0 for any. Fails when cancelled.
+  // Returns the connection over which the object has to be sent; 0 for any. Waits until every guard of the object that
+  // was created or changed in this run is proved to be in effect there, and until every endpoint that has become ready
+  // behind a guard that has to answer was asked. Fails when cancelled.
   Task<Result<uint64_t>> connection_for(uint32_t node);
-  // The connection is gone: what was proved for it has to be proved again.
+  // Call when the connection was lost. Whatever was proved for it has to be proved again.
   void lost(uint64_t connection);
 
-  // The first guard that has to answer for the object and cannot yet: its Service came with this run, and the cluster
-  // shows nobody behind it. The network may not even know that Service, and a call could hang for as long as it may.
+  // Returns the first guard that has to answer for the object and cannot yet: its Service was created in this run, and
+  // has no ready endpoint. The network may not know that Service yet, and a call to it could hang until it times out.
   std::optional<uint32_t> beyond_reach(uint32_t node);
-  // Where to wait for somebody behind it.
+  // Returns the RetryGate at which to wait for a ready endpoint. Requires that the guard has a Service.
   RetryGate& gate_before(uint32_t guard);
 
-  // Objects wait for it: from now on, what it stands on is watched.
+  // Call when objects wait for the guard. From then on, the objects that it depends on are watched.
   void held_at(uint32_t guard);
-  // An API server does not trust it: if the configuration has changed since it was proved to be in effect, that server
-  // may be one that stays with the form before, and it has to be proved again.
+  // Call when an API server does not trust the guard's certificate. If the configuration has changed since the guard
+  // was proved to be in effect, that API server may still use the former configuration, and the guard has to be proved
+  // again.
   void distrusted(uint32_t guard);
-  // Something that guards stand on has changed.
+  // Call when an object that guards depend on has changed.
   void evidence_changed(std::string_view kind, const std::string& ns, const std::string& name);
 
-  // For reports.
+  // How far the proof of a guard has come, for reports.
   struct Standing {
     readiness::Rung rung = readiness::Rung::nothing;
     TimePoint since{};
@@ -61,34 +64,33 @@ class Guards {
 
  private:
   static constexpr Duration kBetweenTries = std::chrono::milliseconds(100);
-  // How long a guard waits for a proof that the API server does not give. After that the rollout goes on by what the
-  // cluster shows, and says so.
+  // How long to wait for a proof that the API server does not give. After that the rollout continues with what the
+  // cluster shows, and warns about it.
   static constexpr Duration kProofTime = std::chrono::seconds(30);
-  // After this many rounds in a row in which no endpoint could be reached by its own address, the Service's answer is
-  // enough.
+  // After this many rounds in a row that proved nothing about single endpoints, the Service's answer is enough.
   static constexpr int kSilentRounds = 3;
 
-  // How it came into the cluster, which decides how it is proved to be in effect.
+  // How the guard came into the cluster. This decides how it is proved to be in effect.
   enum class Origin { before, created, updated };
   struct State {
     Standing standing;
     Origin origin = Origin::before;
-    // On which connection it was proved to be in effect.
+    // The connection on which it was proved to be in effect; 0 if there is none.
     uint64_t proved_over = 0;
-    // Cannot be proved: not asked again.
+    // It cannot be proved to be in effect, and the proof is not tried again.
     bool unprovable = false;
-    // The hook's form for which that holds.
+    // The webhook or conversion as it was when it was proved to be in effect.
     Json form;
-    // Of one that had to answer: the endpoints that did, as long as they are ready.
+    // For a guard that had to answer: the endpoints that answered and have been ready since.
     std::optional<std::set<std::string>> answering;
-    // There were any: a Service can lead elsewhere.
+    // There were ready endpoints when it answered. A Service that leads elsewhere has none.
     bool has_endpoints = false;
-    // Rounds in a row in which nothing was proved about its endpoints.
+    // The number of rounds in a row that proved nothing about single endpoints.
     int silent_rounds = 0;
-    // Somebody is asking it again.
+    // A task is asking it again.
     bool asking = false;
   };
-  // Those who want the same proof at the same time share it.
+  // A proof that is shared by all tasks that want it at the same time.
   struct Shared {
     uint64_t asked = 0;
     uint64_t covered = 0;
@@ -106,16 +108,17 @@ class Guards {
   Task<Result<void>> climb_webhook(uint32_t guard);
   Task<Result<void>> await_answer(uint32_t guard);
   bool is_beyond_reach(uint32_t guard);
-  // Nothing has become ready behind it that was not asked, and something is.
+  // True if at least one endpoint is ready and every ready endpoint has answered. Also true if the guard did not have
+  // to answer, answered without having any ready endpoint, or has endpoints that are not known.
   bool still_answers(uint32_t guard) const;
   Task<Result<void>> await_answer_again(uint32_t guard);
   std::set<std::string> ready_addresses(const graph::Guard& guard) const;
   Task<Result<void>> await_api_service(uint32_t object);
   Task<Result<readiness::Proof>> mirror(uint32_t guard);
-  // `before`: those that were ready when the guard answered.
+  // `before`: the endpoints that were ready before the guard was asked.
   Task<Result<bool>> every_endpoint_listens(uint32_t guard, const std::set<std::string>& before);
   bool waits_for_answer(const graph::Guard& guard) const;
-  // In a dry run: says that a guard that is not there yet was not asked.
+  // In a dry run: warns that objects were not checked against a guard that this run creates or changes.
   void tell_unchecked(uint32_t guard);
   void warn_of_skipping(uint32_t guard, const readiness::Proof& proof);
   void take(uint32_t guard, readiness::Proof proof);

@@ -1,4 +1,5 @@
-// Why the pods of a workload do not start: what they say themselves, and which Secrets and ConfigMaps they miss.
+// Explains why the pods of a workload do not start: from their status, and from the Secrets and ConfigMaps that are
+// missing.
 #pragma once
 
 #include "rollout/evidence.h"
@@ -6,15 +7,15 @@
 
 namespace fairlead::rollout {
 
-// What the pods of an object of the bundle say; nothing for what makes no pods, and while pods are not known.
-// `workload` is the object with the uid and the selector that the API server gave it.
+// Returns what the pods of an object of the bundle report; nothing if the object creates no pods, or while pods are not
+// known. `workload` is the object with the uid and the selector that the API server gave it.
 readiness::Why why_pods(const Run& run, const Evidence& evidence, uint32_t node, const Json& workload);
 
-// An object of the bundle, with what the API server gave it that ties pods to it.
+// Returns an object of the bundle with the fields that the API server set to tie pods to it.
 Json as_stored(const Run& run, uint32_t node);
 
-// Names the Secrets and ConfigMaps that the pods of the workload (or behind the Service) wait for and that do not
-// exist. The kubelet reports them in the container's state, or in an Event if a volume cannot be mounted.
+// Names the Secrets and ConfigMaps that do not exist and that pods of the workload (or behind the Service) wait for.
+// The kubelet reports them in the container's state, or in an Event if a volume cannot be mounted.
 void add_missing(readiness::Why& why, const Run& run, const Evidence& evidence, const Json& workload);
 
 }  // namespace fairlead::rollout

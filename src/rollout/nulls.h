@@ -1,4 +1,4 @@
-// Nulls in manifests, which templates leave behind where a value is empty.
+// Removes nulls from manifests. Templates leave them behind where a value is empty.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace fairlead::rollout {
 
-// Takes the nulls out of the objects that mean no more than a field that is not there. Left in, the API server refuses
-// custom resources with them, and of other objects it makes us owners of fields that we do not set. Nulls that a schema
-// allows, that are values of a map, or that are in parts which no schema describes, stay. `definitions`: the CRDs of
-// the cluster; those of the bundle come before them.
+// Removes the nulls that mean the same as an absent field. If they stayed, the API server would refuse custom resources
+// with them, and would make us the owner of fields of other objects that we do not set. Nulls stay if a schema allows
+// them, if they are values of a map, or if no schema describes that part of the object. `definitions` are the CRDs of
+// the cluster; those of the bundle take precedence.
 void drop_nulls(manifest::Bundle& bundle, const std::vector<Json>& definitions);
 
 }  // namespace fairlead::rollout

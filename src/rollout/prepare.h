@@ -1,5 +1,5 @@
-// Everything that happens before the first object is sent: what the cluster has, what the bundle needs, what is wrong
-// with it.
+// Does everything that comes before the first write: reads the cluster, derives what the bundle needs, and finds
+// errors.
 #pragma once
 
 #include <memory>
@@ -16,20 +16,20 @@ struct Prepared {
   manifest::Bundle bundle;
   std::unique_ptr<Kinds> kinds;
   graph::ClusterState cluster;
-  // Of the cluster, when that was read.
+  // The newest resourceVersion of the cluster when it was read.
   uint64_t version = 0;
   std::optional<graph::Graph> graph;
-  // Without a name: nothing, and no members.
+  // Null if the bundle has no name; then there are no members either.
   std::unique_ptr<inventory::Inventory> inventory;
   std::vector<inventory::Member> members;
-  // What looks like a member and is none.
+  // Objects that look like members and are not.
   std::vector<inventory::ForeignObject> foreign_objects;
   std::unordered_map<object::Key, const Json*> live;
 };
 
-// In place, since the graph keeps hold of parts of it. To be called again when another run was at work on the bundle
-// meanwhile; the inventory, with its claim, is kept then. What is worth knowing goes to the journal; errors end the run
-// before anything was written.
+// Fills `prepared`, which must not be moved afterwards, since parts of it refer to it. Call again if another run has
+// worked on the bundle meanwhile; the inventory and its claim are kept then. Notes and warnings go to the journal.
+// Returns the errors that end the run before anything is written.
 Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery, const Options& options,
                                journal::Journal& journal, Prepared& prepared);
 

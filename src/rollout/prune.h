@@ -1,4 +1,4 @@
-// Takes out what is part of the bundle in the cluster and not any more in the manifests.
+// Deletes the members of the bundle that are in the cluster and no longer in the manifests.
 #pragma once
 
 #include "rollout/prepare.h"
@@ -10,9 +10,10 @@ struct Pruned {
   std::vector<Error> errors;
 };
 
-// In the order in which they can go, by the room `removal`. In a dry run nothing is removed, only told. What objects of
-// the bundle would go with stays: the bundle's home, namespaces and definitions that are still in use. So does what
-// holds objects of others, unless the options say otherwise. Ends at `expires` with errors of kind timeout.
+// Deletes them with the room `removal`, which orders them. In a dry run nothing is deleted, only reported. An object
+// stays if its deletion would also delete objects of the bundle: the bundle's home, and Namespaces and CRDs that are
+// still in use. Namespaces and CRDs that contain objects of others stay as well, unless the options say otherwise. Ends
+// at `expires` with errors of kind timeout.
 Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Journal& journal,
                    const Prepared& prepared, const Options& options, TimePoint expires, CancelSource* stop);
 

@@ -1,5 +1,5 @@
-// Asking again while the answer is a fault that passes by itself: an API server that is starting, storage without a
-// leader.
+// Retries a request while the answer is a fault that passes by itself: an API server that is starting, storage without
+// a leader.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,9 @@ namespace fairlead::rollout {
 
 inline constexpr Duration kRetryFor = std::chrono::seconds(15);
 
-// `ask` gives a Task<kube::Outcome<T>>, anew each time. The last answer is given when the patience is over. No answer
-// at all is not waited out: the client has tried, and whoever has no cluster wants to know it soon.
+// Calls `ask`, which returns a new Task<kube::Outcome<T>> each time, until the answer is not a passing fault. Returns
+// the last answer after kRetryFor, or when cancelled. The lack of an answer is not retried: the client has retried
+// already, and a user who has no cluster wants to know it soon.
 template <class Ask>
 auto retry_while_passing(Loop& loop, Ask ask) -> decltype(ask()) {
   TimePoint end = loop.now() + kRetryFor;

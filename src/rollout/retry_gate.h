@@ -1,16 +1,16 @@
-// Where objects wait that are held by the same thing: one of them, the scout, tries; the others wait for its answer.
+// Objects blocked by the same cause wait here. One of them, the scout, retries; the others wait for its result.
 //
 //   RetryGate::Place place;
 //   while (true) {
 //     outcome = co_await send(...);
 //     if (outcome) break;                              // place.passed() opens every gate that it waited at
-//     CO_TRY(co_await place.wait(gate_for(outcome)));  // until it is worth another try
+//     CO_TRY(co_await place.wait(gate_for(outcome)));  // until a retry is worthwhile
 //   }
 //
-// The scout goes again when the evidence changes, and otherwise after a pause that grows with the time since it last
-// changed, from 50 ms at first to 10 s: a pod that is Ready before it listens changes no evidence at all. However many
-// wait, and however long, there is one request at a time; a second one only when the evidence changes while the first
-// hangs.
+// The scout retries when the evidence changes. Otherwise it retries after a pause that grows with the time since the
+// last change, from 50 ms to 10 s, because a pod that is Ready before it listens changes no evidence at all. However
+// many objects wait, and however long, there is one request at a time. A second one is sent only if the evidence
+// changes while the first one hangs.
 #pragma once
 
 #include <optional>
@@ -23,19 +23,19 @@ namespace fairlead::rollout {
 
 class RetryGate {
  public:
-  // After so many pauses at a gate the shortest one grows, to twice as long.
+  // After kShortPauses pauses at a gate, the shortest pause begins to grow, to at most twice its length.
   static constexpr Duration kShortestPause = std::chrono::milliseconds(50);
   static constexpr int kShortPauses = 25;
   static constexpr Duration kLongestPause = std::chrono::seconds(10);
-  // While what the cluster shows says that a try cannot work: only in case that it shows less than there is.
+  // The shortest pause while the cluster state says that a retry must fail. We still retry because that state may be
+  // incomplete.
   static constexpr Duration kUnlikelyPause = std::chrono::seconds(1);
 
-  explicit RetryGate(Loop& loop)
-      : loop_(loop), changed_(loop), scout_changed_(loop), evidence_at_(loop.now()) {}
+  explicit RetryGate(Loop& loop) : loop_(loop), changed_(loop), scout_changed_(loop), evidence_at_(loop.now()) {}
   RetryGate(const RetryGate&) = delete;
   RetryGate& operator=(const RetryGate&) = delete;
 
-  // One object's place at the gates.
+  // The place of one object at the gates.
   class Place {
    public:
     Place() = default;
@@ -43,11 +43,12 @@ class RetryGate {
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
-    // Until it is worth sending: as the scout, or because the gate was opened. Fails when cancelled.
+    // Waits until a retry is worthwhile: the object is the scout and has paused, or the gate was opened. Fails when
+    // cancelled.
     Task<Result<void>> wait(RetryGate& gate);
-    // The object is through: so can the others be.
+    // Call when the object was accepted. Opens every gate that it waited at.
     void passed();
-    // It does not wait any more, for whatever reason: another becomes the scout.
+    // Gives up this object's place. If it was the scout, another waiter takes over.
     void leave();
 
    private:
@@ -55,9 +56,10 @@ class RetryGate {
     std::vector<RetryGate*> seen_;
   };
 
-  // Everybody may go.
+  // Lets every waiter retry.
   void open();
-  // What it hangs on has changed: the scout goes at once. `likely`: what the cluster shows allows a try to work.
+  // Call when an object that the cause depends on has changed. `likely`: the cluster state allows a retry to succeed;
+  // then the scout retries at once.
   void evidence_changed(bool likely);
 
   size_t waiting() const { return waiting_; }
@@ -70,9 +72,9 @@ class RetryGate {
   Signal changed_;
   Signal scout_changed_;
   const Place* scout_ = nullptr;
-  // The scout waits; otherwise it is on its way.
+  // True while the scout pauses; false while its request is in flight.
   bool pausing_ = false;
-  // Since it was last open.
+  // The number of pauses since the gate was last opened.
   int pauses_ = 0;
   uint64_t opened_ = 0;
   uint64_t evidence_ = 0;

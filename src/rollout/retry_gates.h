@@ -1,4 +1,4 @@
-// All gates of a run, by what holds the objects that wait there.
+// All RetryGates of a run, by the cause that blocks the objects there.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ class RetryGates {
  public:
   explicit RetryGates(Loop& loop) : loop_(loop) {}
 
-  // Made when it is first asked for.
+  // Returns the gate of that name. Creates it on the first call.
   RetryGate& at(const std::string& what);
 
  private:
@@ -22,14 +22,15 @@ class RetryGates {
   std::map<std::string, std::unique_ptr<RetryGate>, std::less<>> gates_;
 };
 
-// What an object waits for that was refused in this way, as a name: the same for all that wait for the same. While a
-// Service cannot be reached, that is the Service, whichever webhook or conversion is called through it.
+// Returns the name of the gate for an object that was refused with this fault. Objects blocked by the same cause get
+// the same name. While a Service cannot be reached, the cause is the Service, whichever webhook or conversion is called
+// through it.
 std::string gate_for(const kube::Fault& fault);
 std::string gate_of_webhook(std::string_view name);
 std::string gate_of_service(std::string_view ns, std::string_view name);
-// The API server could not connect to the webhook.
+// True if the API server got no connection to the webhook, or lost it, or waited too long for an answer.
 bool is_out_of_reach(kube::FaultKind kind);
-// The fault says that nobody answers behind the Service that it names.
+// True if the fault says that nobody answers behind the Service that it names.
 bool is_about_service(const kube::Fault& fault);
 
 }  // namespace fairlead::rollout

@@ -1,9 +1,10 @@
-// Puts a bundle into a cluster in the order in which the cluster can take it: the room's first header.
+// Rolls out a bundle: sends its objects to a cluster in an order that the cluster can accept.
 //
-// Plan (plan.h) knows what may go now and what is held by what; the engine does it: sends each object as soon as its
-// needs are met, parks what is refused for now at a gate (gate.h), lets guards climb their ladder (guards.h), follows
-// what was stored until it is ready (tracking.h). There are no phases, and nothing polls that can be watched.
-// Everything that happens goes to the journal. The engine keeps nothing: killed anywhere and run again, it converges.
+// This is the room's first header. The plan (plan.h) decides which objects may be sent next, and which are blocked, and
+// by what. The engine sends each object as soon as its needs are met, lets objects that are refused for now wait at a
+// RetryGate (retry_gate.h), proves guards (guards.h), and follows stored objects until they are ready (tracking.h).
+// There are no phases, and the engine polls only what it cannot watch. Every event goes to the journal. The engine
+// keeps no state of its own: if it is killed at any moment and run again, it converges.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,9 @@
 
 namespace fairlead::rollout {
 
-// What to do about an object that a webhook with failurePolicy Ignore guards, while that webhook does not answer.
+// What to do about objects that are guarded by a webhook with failurePolicy Ignore while that webhook does not answer.
 enum class IgnorePolicy {
-  standard,  // wait for webhooks of the bundle; for those that were there before, warn
+  standard,  // wait for webhooks of the bundle; warn about those that were in the cluster before
   wait,
   warn,
 };
@@ -33,73 +34,74 @@ enum class IgnorePolicy {
 inline constexpr std::string_view kFieldManager = "fairlead";
 
 struct Options {
-  // Of the bundle; without one there is no inventory, and nothing is pruned.
+  // The bundle's name. Without a name there is no inventory, and nothing is pruned.
   std::string name;
-  // For objects that name none, and the bundle's home. `namespace_is_chosen`: the user asked for it, so that another
-  // one in a manifest is a contradiction.
+  // The namespace of objects that name none; it is also the bundle's home. `namespace_is_chosen`: the user asked for
+  // this namespace, so a manifest that names another one is an error.
   std::string default_namespace = "default";
   bool namespace_is_chosen = false;
   bool create_namespace = false;
-  // Without a name; with one, the bundle has a manager of its own unless this is set to something else.
+  // The field manager of a run without a name. A run with a name uses the bundle's own field manager, unless this one
+  // differs from kFieldManager.
   std::string field_manager = std::string(kFieldManager);
-  // Fields that other managers own are taken over. Objects of other bundles are not.
+  // Takes over fields that other managers own, but not objects of other bundles.
   bool force_conflicts = false;
-  // Objects that belong to another bundle are moved to this one.
+  // Moves objects that belong to another bundle to this one.
   bool adopt = false;
   bool dry_run = false;
   bool prune = false;
-  // Namespaces and CRDs that left the bundle are pruned although they hold what others made.
+  // Prunes Namespaces and CRDs that left the bundle even if they contain objects that others made.
   bool with_contents = false;
-  // Until everything is ready; otherwise until everything is stored.
+  // Wait until everything is ready; otherwise until everything is stored.
   bool wait = true;
-  // For all of it; zero: no limit.
+  // The time limit of the whole run; zero means no limit.
   Duration timeout = std::chrono::minutes(15);
-  // By kind ("Job", "Deployment.apps"), for what people want otherwise than is usual (readiness/timeouts.h).
+  // Time limits by kind ("Job", "Deployment.apps") that replace the defaults (readiness/timeouts.h).
   std::map<std::string, Duration, std::less<>> timeout_for;
-  // The most requests in flight; zero: as many as the server takes well.
+  // The maximum number of requests in flight; zero means as many as the server handles well.
   size_t concurrency = 0;
   IgnorePolicy ignore_policy = IgnorePolicy::standard;
-  // Names this run in the cluster (shadows): never used before.
+  // The name of this run in the cluster (for shadows). It must never have been used before.
   std::string run = "run";
-  // True if the run of that name is known to have ended: shadows that it left are removed before they expire.
+  // Returns true if the run of that name is known to have ended. Its shadows are then removed before they expire.
   std::function<bool(std::string_view run)> run_known_dead;
-  // For others to read: "ann@laptop, process 4711".
+  // Tells other people who runs this: "ann@laptop, process 4711".
   std::string holder = "fairlead";
-  // For other runs: what tells this process from all others.
+  // Tells other runs which process this is: no other process has the same origin.
   std::string origin;
-  // True if the process of that origin is known to have ended: the bundle is taken over without waiting.
+  // Returns true if the process of that origin is known to have ended. Its bundle is then taken over without waiting.
   std::function<bool(std::string_view origin)> known_dead;
 };
 
-// What became of an object.
+// What became of one object.
 struct ObjectEnding {
   enum class State {
-    not_sent,   // the run ended before
-    held,       // something that it needs failed, or a guard that does not answer
-    refused,    // by the API server
-    not_ready,  // stored, and not ready in time, or failed
+    not_sent,   // the run ended before it was sent
+    held,       // blocked: an object that it needs failed, or a guard does not answer
+    refused,    // the API server refused it
+    not_ready,  // stored, but failed or not ready in time
     created,
     changed,
     unchanged,
-    removed,    // pruned: it is not part of the bundle any more
-    unchecked,  // a dry run that could not check it
-    left_out,   // not part of an installation: a hook of Helm for tests, deletion or rollback
+    removed,    // pruned: it is no longer part of the bundle
+    unchecked,  // a dry run could not check it
+    left_out,   // not part of this run: a Helm hook for tests, deletion or rollback, for example
   };
   object::Key key;
   std::string source;
   State state = State::not_sent;
-  // Ready, or stored where nobody wanted to wait.
+  // True if the object is ready, or is stored and nobody waits for it to become ready.
   bool ready = false;
   std::optional<Error> error;
   std::vector<std::string> warnings;
 };
-// "not sent", "unchanged"
+// Returns "not sent", "unchanged" and so on.
 std::string_view name_of(ObjectEnding::State state);
 
-// A step of what took longest: each waited for the one before it.
+// A step of the critical path, which is the chain of waits that took longest. Each step waited for the one before it.
 struct PathStep {
   std::string text;
-  std::string reason;  // why it had to wait for the one before; empty for the first
+  std::string reason;  // why it waited for the step before; empty for the first
   Duration from{};
   Duration to{};
 };
@@ -109,20 +111,21 @@ using journal::Cause;
 struct Ending {
   enum class How { done, failed, timed_out, conflicts, interrupted };
   How how = How::done;
-  // In the order of the bundle, then what was pruned.
+  // In the order of the bundle, followed by the pruned objects.
   std::vector<ObjectEnding> objects;
-  // Each once, with what it holds.
+  // Each root cause once, with the objects that it blocks.
   std::vector<Cause> causes;
   std::vector<PathStep> critical_path;
   Duration took{};
   uint64_t requests = 0;
 };
 
-// "done", "timed out"
+// Returns "done", "timed out" and so on.
 std::string_view name_of(Ending::How how);
 
-// Errors in `causes` with nothing sent: the bundle or the cluster does not allow it. The first cancellation of `stop`
-// (may be null) lets what is in flight end and gives How::interrupted; the task itself must not be cancelled.
+// Rolls out the bundle. If the bundle or the cluster does not allow that, sends nothing and returns the errors in
+// `causes`. Cancelling `stop` (may be null) lets requests in flight end and gives How::interrupted. The task itself
+// must not be cancelled.
 Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest::Bundle bundle, Options options,
                       journal::Journal& journal, CancelSource* stop);
 

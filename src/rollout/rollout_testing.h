@@ -1,4 +1,4 @@
-// For the tests of this room: a sandbox on a virtual loop, webhooks behind pods, bundles as YAML, and rollouts.
+// Helpers for the tests of this room: a sandbox on a virtual loop, webhooks behind pods, bundles as YAML, and rollouts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ inline manifest::Bundle bundle_of(std::string_view yaml) {
   return bundle ? *std::move(bundle) : manifest::Bundle();
 }
 
-// Of a webhook; nobody verifies it.
+// The certificate of a webhook. Nobody verifies it.
 inline constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 
 inline const object::Resource kDeployments{.group = "apps",
@@ -75,8 +75,8 @@ class RolloutTest : public testing::Test {
   }
   ~RolloutTest() override { loop_.run(sandbox_.stop()); }
 
-  // A webhook behind a Service that allows everything, or denies what has a label `bad`; it writes down what it saw of
-  // what was no dry run.
+  // Serves a webhook behind a Service. It denies objects that have a label `bad`, allows all others, and adds the names
+  // of those that were not sent in a dry run to `seen_`.
   void serve(const std::string& service, std::string ca_bundle = {}) {
     sandbox_.webhooks().serve(
         service,
@@ -102,7 +102,7 @@ class RolloutTest : public testing::Test {
     discovery_known();
     return loop_.run(roll_out(client_, discovery_, bundle_of(yaml), std::move(options), journal_, stop));
   }
-  // Kinds that came since the last run have to be found by the next one.
+  // Lets the next run find kinds that were added since the last one.
   void discovery_known() { (void)loop_.run(discovery_.refresh()); }
 
   static std::string states(const Ending& ending) {
@@ -131,7 +131,7 @@ class RolloutTest : public testing::Test {
   kube::Client client_;
   kube::Discovery discovery_;
   journal::Journal journal_;
-  // Others who are at work in the cluster.
+  // Other actors in the cluster.
   Scope injector_;
   std::vector<journal::Event> events_;
   std::vector<std::string> seen_;

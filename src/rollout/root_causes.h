@@ -1,4 +1,4 @@
-// Groups what failed in a run by its root cause, so that a report tells each cause once and names what it blocks.
+// Groups the failures of a run by root cause, so that a report shows each cause once, with the objects that it blocks.
 #pragma once
 
 #include <vector>
@@ -13,14 +13,14 @@ struct RootCause {
   std::vector<uint32_t> blocks;
 };
 
-// Every error of the run is part of exactly one root cause. They come in the order of the bundle.
+// Every error of the run belongs to exactly one root cause. Root causes are in the order of the bundle.
 std::vector<RootCause> root_causes(const Run& run);
 
-// True if the object failed because something else does not work: a webhook that does not answer, a namespace that is
-// not there. False if the API server refused the object itself.
+// True if the object failed because something else does not work, such as a webhook that does not answer or a namespace
+// that does not exist. False if the API server refused the object itself.
 bool is_blocked(const Run& run, uint32_t node);
 
-// The guard that the answer of an API server speaks of.
+// Returns the guard that an API server's answer names.
 std::optional<uint32_t> find_guard(const Run& run, const kube::FaultWebhook& webhook);
 
 }  // namespace fairlead::rollout

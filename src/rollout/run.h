@@ -1,4 +1,4 @@
-// What the parts of the engine share: the bundle, the plan, and what is known of each object.
+// The state that the parts of the engine share: the bundle, the plan, and what is known of each object.
 #pragma once
 
 #include <map>
@@ -18,27 +18,27 @@
 
 namespace fairlead::rollout {
 
-// One object of the bundle.
+// What is known of one object of the bundle.
 struct ObjectState {
   enum class Stored { no, created, changed, unchanged };
   Stored stored = Stored::no;
-  // From the plan's word until it was stored, and until it was settled.
+  // When the run began to send the object, and when it was stored.
   TimePoint started{};
   TimePoint stored_at{};
-  // As the API server has it.
+  // As the API server returned them.
   std::string uid;
   uint64_t version = 0;
-  // What was last seen of it.
+  // The last verdict on its readiness.
   readiness::Verdict verdict;
-  // Why it does not go in at the moment.
+  // Why the API server does not accept it at the moment.
   std::optional<kube::Fault> fault;
-  // What it waited for last at a gate, for people.
+  // What it last waited for before it was accepted, for people.
   std::string waited_for;
   bool timed_out = false;
-  // The request was given up: it may have been stored all the same.
+  // The run stopped waiting for the answer to its request, so the object may have been stored nevertheless.
   bool unanswered = false;
   bool conflict = false;
-  // Fields of former managers of the object passed to this run, or would pass in a dry run.
+  // The run took over fields of the object's former managers, or a dry run would do so.
   bool taken_over = false;
   // In a dry run: the API server could not check it.
   bool unchecked = false;
@@ -47,12 +47,13 @@ struct ObjectState {
 
 std::string_view name_of(ObjectState::Stored stored);
 
-// It is being deleted.
+// True if the object is being deleted.
 bool is_terminating(const Json& object);
 
-// Of an object that came from the cluster.
+// Returns the key of an object that was read from the cluster. Fails if its apiVersion is invalid.
 Result<object::Key> key_of(const Json& object);
 
+// The state of one run. What the references point to must outlive it.
 struct Run {
   Run(kube::Client& client_, kube::Discovery& discovery_, journal::Journal& journal_, const Options& options_,
       manifest::Bundle& bundle_, Kinds& kinds_, const graph::ClusterState& cluster_, const graph::Graph& graph_)
@@ -85,69 +86,76 @@ struct Run {
   const Options& options;
   manifest::Bundle& bundle;
   Kinds& kinds;
-  // As it was before anything was sent.
+  // The cluster before anything was sent.
   const graph::ClusterState& cluster;
   const graph::Graph& graph;
   Plan plan;
   Loop& loop;
 
-  // Something about the plan or an object has changed.
+  // Notified when the plan or the state of an object has changed.
   Signal changed;
-  // Governs every wait, but no request: a run that is stopped lets what is in flight end.
+  // Cancelling it ends every wait, but no request: when a run is stopped, requests in flight may end.
   CancelSource waits;
-  // Governs requests that change something. Cancelled some time after the waits were.
+  // Cancelling it ends requests that change something. This happens some time after `waits` was cancelled.
   CancelSource requests;
   bool stopping = false;
-  // The time for all of it is over.
+  // The time limit of the whole run has passed.
   bool out_of_time = false;
 
   std::vector<ObjectState> states;
-  // Of each object that is in the cluster just as it would be sent: that form. Null for the others.
+  // For each object that is in the cluster exactly as it would be sent: its form there. Null for the others.
   std::vector<const Json*> unchanged;
   std::unordered_map<object::Key, uint32_t> nodes;
-  // What was in the cluster before anything was sent, as far as it was read.
+  // The objects that were in the cluster before anything was sent, as far as they were read.
   std::unordered_map<object::Key, const Json*> live;
-  // Of every node, guards included; and why those failed that are no objects.
+  // Both include nodes that are not objects, such as guards: when each node was settled, and why each failed node
+  // failed.
   std::vector<TimePoint> settled_at;
   std::map<uint32_t, Error> errors;
   TimePoint begun;
-  // When the time for all of it is over; TimePoint::max() if there is no limit.
+  // When the time limit of the whole run passes; TimePoint::max() if there is no limit.
   TimePoint expires = TimePoint::max();
-  // By the API server's clock.
+  // When the run began, by the API server's clock.
   WallTime begun_at_server;
-  // What has this version or an older one was last written before anything was sent.
+  // An object with this resourceVersion or an older one was last written before this run sent anything.
   uint64_t version_before = 0;
   std::string field_manager;
-  // Empty without a name.
+  // The value of the bundle's label; empty if the bundle has no name.
   std::string part_of;
-  // The other field managers of the same user, whose fields this run takes over.
+  // Other field managers of the same user. This run takes over their fields.
   std::set<std::string, std::less<>> predecessors;
 
   const object::Object& object(uint32_t node) const { return bundle.objects[node]; }
   Duration timeout_for(const object::Key& key) const;
-  // The user has said how long to wait for its kind.
+  // True if the user chose a time limit for objects of that kind.
   bool has_chosen_timeout(const object::Key& key) const { return chosen_timeout(key).has_value(); }
-  // The object of the bundle with that key.
+  // Returns the object of the bundle with that key.
   std::optional<uint32_t> find(const object::Key& key) const;
-  // Its kind is known by now: puts it into its namespace, if that was not done before. An error if it is for another.
+  // Puts the object into its namespace, if that was not done before. Requires that its kind is known. Returns an error
+  // if the object names another namespace than the user chose.
   std::optional<Error> place(uint32_t node);
-  // This run as the successor of others who managed its objects.
+  // Describes this run as the successor of the objects' former managers.
   inventory::Successor successor() const;
-  // As it was in the cluster before; null where that is not known, or it was not there.
+  // Returns the object as it was in the cluster before the run; null if it did not exist or was not read.
   const Json* before(uint32_t node) const;
-  // All objects of its kind that were there before were read, and it was not among them.
+  // True if the object cannot have existed before the run: all objects of its kind were read, and it was not among
+  // them.
   bool must_be_new(uint32_t node) const;
-  // Of the kind of that object; its CRD's key, whether there is one or not. The kind must be known.
+  // Returns the key of the CRD that defines the object's kind, whether such a CRD exists or not. Requires that the kind
+  // is known.
   object::Key definition_of(uint32_t node) const;
-  // What the object is gone with: its namespace, and its CRD if it is a custom resource.
+  // Returns the keys of the objects whose deletion also deletes this one: its Namespace and, if its kind is known, the
+  // CRD of that kind, whether such a CRD exists or not.
   std::vector<object::Key> containers_of(uint32_t node) const;
-  // Of the bundle, or as it was in the cluster; null if neither has it.
+  // Returns the Service of the bundle, or else the Service as it was in the cluster; null if neither has it.
   const Json* service(const std::string& ns, const std::string& name) const;
 
+  // Both add an event to the journal: tell() about a node, note() about the run.
   void tell(journal::EventKind kind, uint32_t node, std::string state, std::string text,
             std::optional<Error> error = {});
   void note(journal::EventKind kind, std::string text, std::optional<Error> error = {});
 
+  // Each records what became of a node and notifies `changed`. ready() and failed() have no effect on a settled node.
   void stored(uint32_t node);
   void ready(uint32_t node);
   void failed(uint32_t node, Error error);

@@ -1,4 +1,4 @@
-// Sends objects: each until it is stored, refused for good, or out of time.
+// Sends each object until it is stored, refused for good, or out of time.
 #pragma once
 
 #include <deque>
@@ -26,70 +26,73 @@ class Sender {
         precedence_(run),
         freed_(run.loop) {}
 
-  // Its needs are met. One task an object.
+  // Sends the object, or does nothing if it is unchanged, and lets the tracker follow it. Requires that its needs are
+  // met. Run one task per object.
   Task<void> send(uint32_t node);
 
  private:
-  // What to do about a refusal.
+  // How to continue after a refusal.
   enum class Next { give_up, pause, park, conflict_rules, recreate, make_anew };
-  // What a successful apply leaves to do.
+  // How to continue after a successful apply.
   enum class Then { accept, apply_again, await_gone };
 
-  // What changes from one attempt to send an object to the next.
+  // The state that changes from one attempt to send an object to the next.
   struct Attempt {
     uint64_t connection = 0;
     bool force = false;
     Duration pause{};
   };
 
-  // Sends the object until it is stored or refused for good. `last` holds the last refusal when the task is cancelled.
+  // Sends the object until it is stored or refused for good. When the task is cancelled, `last` has the last refusal.
   Task<Result<void>> send_until_stored(uint32_t node, RetryGate::Place& place, std::optional<kube::Failure>& last);
-  // Everything before the first attempt: the kind is known, the namespace is set, and the guards can be reached. True
-  // if the object is settled by that.
+  // Prepares the first attempt: waits until the kind is known and the guards can be reached, and sets the namespace.
+  // Returns true if the object is settled by that.
   [[gnu::noinline]] Task<Result<bool>> make_sendable(uint32_t node, RetryGate::Place& place,
                                                      std::optional<kube::Failure>& last);
-  // One attempt, and the wait that its answer asks for. True if the object is settled.
+  // Makes one attempt, and waits as its answer requires. Returns true if the object is settled.
   //
   // Thousands of objects wait for their turn. If the compiler inlined the coroutines of an attempt, each of these
-  // objects would hold the memory of a whole attempt (19 KB) while it waits.
+  // objects would use the memory of a whole attempt (19 KB) while it waits.
   [[gnu::noinline]] Task<Result<bool>> send_once(uint32_t node, Attempt& attempt, RetryGate::Place& place,
                                                  std::optional<kube::Failure>& last);
-  // Does what `decide` says about a refusal. True if the object is settled.
+  // Does what decide() says about a refusal. Returns true if the object is settled.
   [[gnu::noinline]] Task<Result<bool>> answer_refusal(uint32_t node, Attempt& attempt, RetryGate::Place& place,
                                                       const kube::Failure& failure);
-  // In a dry run: why that refusal says nothing about the object; empty if it does.
+  // In a dry run: returns why the refusal says nothing about the object; empty if it does.
   std::string reason_not_to_check(Next next, const kube::Failure& failure) const;
-  // Until few enough are under way for one more. Fails when cancelled.
+  // Waits until another request may be sent. Fails when cancelled.
   Task<Result<void>> take_turn();
   Task<kube::Outcome<kube::Reply>> apply(uint32_t node, uint64_t connection, bool force);
-  // Makes the fields of former managers of the object, as it was answered, those of this run.
+  // Makes this run the manager of the fields of former managers. `answer` is the object as the API server returned it.
   Task<kube::Outcome<void>> take_over(uint32_t node, uint64_t connection, const Json& answer);
   Then decide(const Json& answer) const;
-  // The object's CRD changed in this run so short a time ago that the API server may still use its former schema.
+  // True if the object's CRD changed in this run so recently that the API server may still use the former schema.
   bool may_have_outdated_schema(uint32_t node, const kube::Fault& fault) const;
-  // In a dry run: reads the object as it is, where only a comparison can tell whether the apply would change it.
+  // In a dry run: reads the object in the cluster, if only a comparison can tell whether the apply would change it.
   Task<void> look_for_comparison(uint32_t node, const kube::Reply& reply);
-  // The object is in the cluster as it would be sent, and what it is in was not made anew in this run.
+  // True if the object is in the cluster as it would be sent, and neither its namespace nor its CRD was created in this
+  // run.
   bool is_still_unchanged(uint32_t node) const;
   void tell_taken_over(uint32_t node, const std::vector<std::string>& managers);
   void tell_pause(uint32_t node, const kube::Failure& failure);
   Next decide(uint32_t node, const kube::Failure& failure) const;
-  // Whether what it waits for comes with the bundle, where it does not come by itself.
+  // True if the cause of the fault will pass: by itself, or because the bundle contains the object that is awaited.
   bool is_expected(uint32_t node, const kube::Fault& fault) const;
   bool brings_parameters(std::string_view policy) const;
-  // Before the first try: until it makes sense. `last` tells meanwhile what it waits for.
+  // Before the first attempt: waits until the guards that have to answer can be reached, and says in `last` what it
+  // waits for.
   Task<Result<void>> await_reach(uint32_t node, RetryGate::Place& place, std::optional<kube::Failure>& last);
   Task<Result<void>> park(uint32_t node, const kube::Fault& fault, RetryGate::Place& place);
-  // `last` tells meanwhile what it waits for.
+  // Waits until the cluster serves the object's kind, and says in `last` what it waits for.
   Task<Result<void>> learn_kind(uint32_t node, std::optional<kube::Failure>& last);
-  // Other field managers own fields of the object. True if it was refused for that; otherwise it is to be sent again,
-  // by force or not.
+  // Handles a conflict with other field managers. Returns true if the object was refused; otherwise it has to be sent
+  // again, by force if `force` was set.
   Task<Result<bool>> conflict_rules(uint32_t node, const kube::Failure& failure, bool& force);
-  // A field that cannot be changed differs. True if the object was refused, since it could not be deleted; otherwise
-  // the old one is gone, and it is to be sent again.
+  // Deletes the object, since a field that cannot be changed differs. Returns true if the object was refused, since it
+  // could not be deleted; otherwise the old one is deleted, and the object has to be sent again.
   Task<Result<bool>> recreate(uint32_t node);
-  // Of a hook of Helm: deletes the one of an earlier run, if there is one and it is ours. True if the object is settled
-  // by that: in a dry run, or since it was refused.
+  // For a Helm hook: deletes the object of an earlier run, if there is one and it is ours. Returns true if the object
+  // is settled by that: in a dry run, or because it was refused.
   Task<Result<bool>> make_anew(uint32_t node);
   Task<Result<void>> await_gone(uint32_t node);
   void accept(uint32_t node, kube::Reply reply);
@@ -104,15 +107,15 @@ class Sender {
   Evidence& evidence_;
   RetryGates& gates_;
   Precedence precedence_;
-  // How many are under way, and who waits for one of them to end.
+  // The number of objects that are being sent; `freed_` wakes a task that waits for one of them to end.
   size_t in_flight_ = 0;
-  // Objects that were read for a comparison; run_.live points to them.
+  // Objects that were read for a comparison. run_.live points to them.
   std::deque<Json> compared_;
   Signal freed_;
   std::set<uint32_t> made_anew_;
 };
 
-// The object as it goes out: with the bundle's label, and without what injectors own.
+// Returns the object as it is sent: with the bundle's label, and without fields that injectors or the API server own.
 Json as_sent(const object::Object& object, std::string_view part_of);
 
 }  // namespace fairlead::rollout

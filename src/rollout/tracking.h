@@ -1,5 +1,5 @@
-// Follows what was stored until it is ready: one watch per kind, started when something of that kind is not ready at
-// once. Where the user may not read a kind in the whole cluster, there is one watch per namespace, and where that is
+// Follows stored objects until they are ready. There is one watch per kind, started when an object of that kind is not
+// ready at once. If the user may not read a kind in the whole cluster, there is one watch per namespace, and if that is
 // forbidden as well, one per object.
 #pragma once
 
@@ -21,46 +21,47 @@ class Tracker {
   Tracker(Run& run, Evidence& evidence, Scope& scope) : run_(run), evidence_(evidence), scope_(scope) {}
   ~Tracker();
 
-  // The object was stored, and this is its form. Ready at once, or followed until it is.
+  // Call when the object was stored in the form `stored`. Marks it ready at once, or follows it until it is ready or
+  // failed.
   void follow(uint32_t node, Json stored);
-  // Something that is not part of the bundle, and that an object of the bundle waits for.
+  // Follows an object that is not part of the bundle and that an object of the bundle waits for.
   void follow_outside(uint32_t node);
 
-  // What workloads or claims stand on has changed.
+  // Call when an object that workloads or PersistentVolumeClaims depend on has changed.
   void evidence_changed(std::string_view kind, const std::string& ns);
 
  private:
   struct Waiting {
     Json last;
-    // A controller had time enough to write a status.
+    // A controller has had enough time to write a status.
     bool status_overdue = false;
-    // What was last told of its pods.
+    // The last trouble with its pods that was reported.
     std::string trouble;
     std::unique_ptr<Deadline> deadline;
     std::vector<Loop::TimerId> timers;
   };
-  // What a watch shows.
+  // The objects that one watch shows.
   struct View {
     std::string name;
     kube::WatchOptions options;
   };
 
-  // Nobody waits for it to become more than stored.
+  // True if nobody waits for the object to become ready, so that being stored is enough.
   bool is_enough(uint32_t node) const;
-  // The views that show the object, the widest first.
+  // Returns the views that show the object, the widest first.
   std::vector<View> views_of(uint32_t node);
-  // Starts the widest view of the object that the user may have, unless it runs already.
+  // Starts the widest view of the object that the user may read, unless it runs already.
   void watch(uint32_t node);
   void start(const object::Resource& resource, View view);
   void synced(const std::string& view);
   void cannot_see(uint32_t node, Error why);
   void look_again(uint32_t node);
   Task<void> find_out_whether_deleted(uint32_t node);
-  // `how`: "was deleted"
+  // Marks the object as failed. `how`: "was deleted"
   void deleted(uint32_t node, std::string_view how);
   void see(uint32_t node, const Json& object);
   void judge(uint32_t node);
-  // Of a workload: what its pods say. Nothing of anything else.
+  // Returns what the pods of a workload report; nothing for other objects.
   readiness::Why why(uint32_t node, const Json& object) const;
   void tell_trouble(uint32_t node, const readiness::Why& why);
   void settle(uint32_t node);
@@ -74,7 +75,7 @@ class Tracker {
   // By the name of the view.
   std::map<std::string, std::unique_ptr<kube::Watched>> watches_;
   std::map<uint32_t, Waiting> waiting_;
-  // By kind: whether the bundle has objects of it in several namespaces.
+  // For each kind: whether the bundle has objects of it in several namespaces.
   std::map<std::string, bool> scattered_;
 };
 
