@@ -1,4 +1,4 @@
-// Whom the API server asks about a change of a target. Pure.
+// Decides which webhooks the API server calls for a change of a target. Pure.
 #pragma once
 
 #include "admission/webhook.h"
@@ -6,7 +6,8 @@
 
 namespace fairlead::removal {
 
-// What cannot be told (conditions on what is not read, labels of a namespace) counts as a yes.
+// True if the webhook is called. Also true if that is not known, because of conditions on fields that were not read or
+// of the labels of a namespace.
 bool is_asked(const admission::Webhook& webhook, const LiveTarget& target, admission::Operation operation);
 
 }  // namespace fairlead::removal

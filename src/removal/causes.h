@@ -1,4 +1,4 @@
-// A chain of causes while it is being found.
+// A chain of causes that is still being collected.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Chain {
   std::string next;
 
   void add(const readiness::Why& why);
-  // All of it below `what`.
+  // Returns an error `what` that is caused by the whole chain.
   Error under(ErrorKind kind, std::string what, const std::string& where) &&;
 };
 

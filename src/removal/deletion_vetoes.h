@@ -1,4 +1,4 @@
-// Who may refuse that something goes: webhooks and policies of the cluster that are asked about deletions.
+// Finds out which deletions may be refused by webhooks and policies of the cluster.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,11 @@ namespace fairlead::removal {
 
 class DeletionVetoes {
  public:
-  // Three lists. Those among the targets are gone before anything that they could refuse is told to go by this.
+  // Reads webhook configurations and policies with three LISTs. Those that are targets do not count: they are deleted
+  // before any object whose deletion depends on the result.
   static Task<DeletionVetoes> find(Run& run);
 
-  // So does everybody as long as it is not known who is asked.
+  // True if a webhook or policy may refuse the deletion of the target, or if it is not known which ones are asked.
   bool may_refuse(const LiveTarget& target) const;
 
  private:

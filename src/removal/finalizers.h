@@ -1,4 +1,4 @@
-// Finalizers that are known, and who removes them.
+// A table of well-known finalizers, with the controllers that remove them.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 namespace fairlead::removal {
 
 struct FinalizerOwner {
-  // For people: "the garbage collector of the cluster", "cert-manager"
+  // For people: "the garbage collector of kube-controller-manager", "cert-manager"
   std::string_view owner;
-  // What its Deployment or StatefulSet is called; empty for parts of Kubernetes itself.
+  // The name of its Deployment or StatefulSet; empty for parts of Kubernetes itself.
   std::string_view workload;
-  // What it waits for, or what is left behind without it: "the DNS records of the Ingress"
+  // What the finalizer waits for, or what is left behind without it: "the records of an ACME challenge"
   std::string_view leaves;
 
-  // Removed by Kubernetes' own controllers: not a reason to go before others.
+  // True if Kubernetes' own controllers remove it. Then it is no reason to delete the object before others.
   bool is_kubernetes() const { return workload.empty(); }
 };
 
-// Null for one that is not known.
+// Returns null if the finalizer is not in the table.
 const FinalizerOwner* find_finalizer(std::string_view finalizer);
-// "widgets" of "widgets.example.com/cleanup", "external-secrets" of "externalsecrets.external-secrets.io/x": words that
-// may be in the name of the controller.
+// Returns a word that may be in the name of the controller: "example" for "widgets.example.com/cleanup",
+// "external-secrets" for "externalsecrets.external-secrets.io/x".
 std::string domain_of(std::string_view finalizer);
 
-// An object carries one that a controller has to remove which is no part of Kubernetes itself.
+// True if the object has a finalizer that a controller outside Kubernetes itself has to remove.
 bool has_foreign_finalizer(const Json& object);
 
 }  // namespace fairlead::removal

@@ -1,4 +1,4 @@
-// Reads what explains an object that does not go: a few requests, and only then.
+// Reads the objects that explain why a deletion makes no progress. Sends a few requests, and only when asked to.
 #pragma once
 
 #include <map>
@@ -18,12 +18,12 @@ class Investigator {
   // Both must outlive it.
   Investigator(kube::Client& client, kube::Discovery& discovery) : client_(client), discovery_(discovery) {}
 
-  // What is known of it so far is `last`. What cannot be read is left out. Fails with what it could not do without:
-  // the object itself, and then the error says whether it is gone (not_found).
+  // Collects evidence about the object; `last` is its form as last seen. Leaves out what cannot be read. Fails only if
+  // the object itself cannot be read: with not_found if it is deleted.
   Task<kube::Outcome<Evidence>> look(object::Key key, object::Resource resource, Json last);
 
  private:
-  // A page of a kind; nothing where it cannot be read.
+  // Returns the first page of a kind; nothing if it cannot be read.
   Task<std::optional<std::vector<Json>>> some(std::string_view group, std::string_view kind, std::string ns,
                                               bool metadata_only);
   Task<std::optional<std::vector<Json>>> some_of(object::Resource resource, std::string ns, bool metadata_only);
@@ -34,7 +34,7 @@ class Investigator {
 
   kube::Client& client_;
   kube::Discovery& discovery_;
-  // The cluster's, read once a run: many that are stuck have the same reason.
+  // Read from the cluster once per run, since many stuck objects have the same cause.
   std::optional<std::vector<Json>> configurations_;
   std::optional<std::vector<Json>> workloads_;
 };

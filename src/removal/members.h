@@ -1,4 +1,4 @@
-// The members of a bundle with a name, taken out under the bundle's claim; and its record, once they are gone.
+// Deletes the members of a named bundle under the bundle's claim, and then the bundle's record.
 #pragma once
 
 #include "inventory/inventory.h"
@@ -6,14 +6,15 @@
 
 namespace fairlead::removal {
 
-// The inventory is open, and its record exists. A claim that only a webhook stands in the way of is done without:
-// nobody else can write the record either, and that webhook may well go with the bundle. It is claimed at the end then.
+// Requires that the record exists. If only a webhook blocks the claim, the members are deleted without it: nobody else
+// can write the record either, and that webhook may be deleted with the bundle. The claim is then taken at the end.
 Task<Ending> take_out_members(kube::Client& client, kube::Discovery& discovery, inventory::Inventory& inventory,
                               Options options, journal::Journal& journal, CancelSource* stop);
 
-// A run that was over before it began.
+// Returns the result of a run that failed before it began; interrupted if all errors are cancellations.
 Ending failed_with(std::vector<Error> errors);
-// The time was over while something had to be known first, and this came of that.
+// Returns the result of a run whose time was over before it knew what is in the cluster. `error` is what the last
+// request returned.
 Ending late(const Error& error, const Options& options);
 
 }  // namespace fairlead::removal

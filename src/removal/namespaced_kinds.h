@@ -1,5 +1,5 @@
-// The kinds of which a namespace usually has objects, to look for what is in it without asking about every kind there
-// is.
+// Selects the kinds that namespaces usually contain, so that their contents can be listed without asking for every
+// kind.
 #pragma once
 
 #include <vector>
@@ -11,14 +11,14 @@ namespace fairlead::removal {
 
 struct NamespacedKinds {
   std::vector<object::Resource> kinds;
-  // There are more custom kinds than are looked at.
+  // There are more custom kinds than were selected.
   bool incomplete = false;
 };
 
 NamespacedKinds namespaced_kinds(const kube::Discovered& known);
-// All kinds of objects in namespaces that can be listed and deleted.
+// Returns all namespaced kinds that can be listed and deleted.
 std::vector<object::Resource> all_namespaced_kinds(const kube::Discovered& known);
-// Those that controllers make beside: accounts, their rights, policies.
+// Returns the kinds that controllers create beside workloads: accounts, their rights, policies.
 std::vector<object::Resource> supporting_kinds(const kube::Discovered& known);
 
 }  // namespace fairlead::removal

@@ -1,9 +1,11 @@
-// Who goes after whom: what removes a finalizer, or admits the update that does, outlives what carries it. Pure.
+// Decides which targets are deleted after which others: whatever removes a finalizer, or admits the update that does
+// so, is deleted after the objects that have the finalizer. Pure.
 //
-// Custom resources, objects with finalizers of others and objects whose deletion a webhook of the targets guards go
-// first; then CRDs and APIServices; then webhook configurations; then everything else at once, workloads, Services,
-// rights and configuration; each Namespace after all that is in it, or beside it. Within that, each waits only for what
-// concerns it. What people have written down (depends-on, waves, fairlead.dev/needs) holds the other way round.
+// Custom resources, objects with foreign finalizers, and objects whose deletion is guarded by a webhook of the targets
+// are deleted first; then CRDs and APIServices; then webhook configurations; then everything else at once: workloads,
+// Services, rights and configuration. Each Namespace is deleted after everything in it, or together with it. Within
+// this order, each target waits only for the targets that concern it. Orders that people wrote down (depends-on, waves,
+// fairlead.dev/needs) are reversed.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +18,25 @@
 
 namespace fairlead::removal {
 
-// A target as it is in the cluster. Of most kinds only the metadata is needed; of CRDs, APIServices and webhook
-// configurations all of it.
+// A target as it is in the cluster. For most kinds only the metadata is needed; CRDs, APIServices and webhook
+// configurations are needed completely.
 struct LiveTarget {
   object::Key key;
   object::Resource resource;
   const Json* live = nullptr;
-  // Of a CRD: it has instances that are not among the targets, or that is not known. They go with it.
+  // For a CRD: it has instances that are not among the targets, or it is not known whether it has. They are deleted
+  // with it.
   bool takes_others = false;
-  // Of a Namespace: nothing in it stays, and nobody may refuse that it goes. It need not be empty before it is told to.
+  // For a Namespace: nothing in it stays, and nobody may refuse its deletion. It can be deleted before it is empty.
   bool at_once = false;
 };
 
-// `later` goes once `sooner` is gone.
+// `later` is deleted after `sooner` was deleted.
 struct Edge {
   enum class Strength : uint8_t {
-    must,    // follows from what the API does
+    must,    // required by how the API works
     wished,  // written down by people
-    better,  // given up where it contradicts something else
+    better,  // dropped if it contradicts another edge
   };
   uint32_t later = 0;
   uint32_t sooner = 0;
@@ -42,21 +45,22 @@ struct Edge {
 };
 
 struct Order {
-  // Numbers below `things` are the things, in order; those behind them are groups: gone when all that they wait for is.
+  // Nodes below `targets` are the targets, in their order. The nodes after them are groups: a group is done when
+  // everything that it waits for is deleted.
   uint32_t targets = 0;
   std::vector<std::string> groups;
   std::vector<Edge> edges;
-  // What could not be kept.
+  // Orders that people wrote down and that could not be kept.
   std::vector<std::string> notes;
 
   uint32_t nodes() const { return targets + uint32_t(groups.size()); }
 };
 
-// Has no loops.
+// Returns an order without loops.
 Order order_of(const std::vector<LiveTarget>& targets);
 
-// Takes away edges until there are no loops: first those that are only better, then wishes. Each wish that is taken
-// away is a note.
+// Removes edges until there are no loops: first those of strength `better`, then those of strength `wished`. Adds a
+// note for each reason of a wished edge that is removed.
 void break_loops(Order& order);
 
 }  // namespace fairlead::removal

@@ -1,8 +1,8 @@
-// What the garbage collector would leave behind for good.
+// Deletes objects that the garbage collector would leave behind for good.
 //
-// It learns of new kinds every 30 seconds. Where a definition goes before that together with its instances, nobody can
-// tell any more whether those are gone, and what they owned stays: a Secret, a Deployment that runs on. That goes here,
-// by the collector's own rule: all of its owners are gone.
+// The garbage collector learns of new kinds every 30 seconds. If a CRD is deleted with its instances before that, the
+// collector cannot tell whether the instances are deleted, and the objects that they owned stay: a Secret, a Deployment
+// that keeps running. These objects are deleted here, by the collector's own rule: all of their owners are deleted.
 #pragma once
 
 #include <map>
@@ -18,9 +18,9 @@ class Orphans {
  public:
   explicit Orphans(Run& run) : run_(run) {}
 
-  // Before anything goes: who may own something, of the definitions that are so new.
+  // Notes the instances of such new CRDs, since they may own objects. Call before anything is deleted.
   void note_owners(const Tracker& tracker);
-  // After everything went: removes what was owned by nobody but those.
+  // Deletes the objects that only the noted instances owned. Call after everything was deleted.
   Task<void> remove();
 
  private:
@@ -31,9 +31,9 @@ class Orphans {
 
   bool is_new(uint32_t definition) const;
   bool is_gone(uint32_t target) const;
-  // Where they may own something; an empty name stands for everywhere.
+  // Returns the namespaces in which they may own objects; an empty name stands for all namespaces.
   std::set<std::string> places() const;
-  // One of its owners, where all of them are gone; otherwise null.
+  // Returns one of the object's owners if all of them are deleted; otherwise null.
   const Owner* owner_of(const Json& object) const;
   Task<void> look_at(object::Resource resource, std::string ns);
   Task<void> remove(const object::Resource& resource, const Json& object, const Owner& owner);

@@ -1,4 +1,4 @@
-// How far an object is on its way out, from what it says itself. Pure.
+// Reads from an object how far its deletion has come. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@ namespace fairlead::removal {
 struct Progress {
   bool terminating = false;
   size_t finalizers = 0;
-  // Of namespaces: how many objects are left in it.
+  // For a namespace: how many objects are left in it.
   std::optional<uint64_t> remaining;
-  // Of namespaces and CRDs: "Type=Status (Reason)" of each.
+  // "Type=Status (Reason)" of each condition, such as those of namespaces and CRDs.
   std::string conditions;
 
-  // It is further than it was: less stands in its way, or something else does.
+  // True if the deletion has made progress: less blocks it than before, or something else does.
   bool is_beyond(const Progress& before) const;
   bool operator==(const Progress&) const = default;
 };
 
 Progress progress_of(const Json& object);
 
-// What a namespace says that is left in it: "configmaps.", "widgets.example.com" and how many.
+// One kind of which a terminating namespace reports remaining objects: "configmaps." or "widgets.example.com", and how
+// many.
 struct RemainingKind {
   std::string resource;
   std::string group;
@@ -34,7 +35,7 @@ struct RemainingKind {
 };
 std::vector<RemainingKind> remaining_in(const Json& ns);
 
-// The condition of that type; null if there is none.
+// Returns the condition of that type; null if there is none.
 const Json& condition_of(const Json& object, std::string_view type);
 
 }  // namespace fairlead::removal

@@ -1,7 +1,8 @@
-// Who made what is in a namespace, or is of a CRD's kind, seen from those who remove it. Pure.
+// Finds out who made the objects in a namespace, or of a CRD's kind, from the view of those who delete it. Pure.
 //
-// A namespace or CRD takes along everything in it. What was made by Kubernetes itself, or by controllers and programs
-// for objects that go anyway, may go with it. What others made may not (docs/removal.md has the whole list).
+// The deletion of a Namespace or CRD deletes everything in it. Objects may be deleted with it if Kubernetes itself made
+// them, or if controllers and programs made them for objects that are deleted anyway. Objects that others made must not
+// be (docs/removal.md has the whole list).
 #pragma once
 
 #include <functional>
@@ -22,35 +23,36 @@ enum class MadeBy {
   bundles,  // another bundle: the object belongs to it, or is its record
 };
 
-// Every namespace has it, or it is kept for a while only: the default account, root certificates, events, leases.
+// True for objects that every namespace has, or that are only kept for a while: the default account, root certificates,
+// events, leases.
 bool is_in_every_namespace(const object::Key& key);
 
 class Provenance {
  public:
-  // `bundle`: whose members are removed, if it is one that is removed. `is_cluster_wide`: whether a kind has no
-  // namespaces; true for kinds that are not known.
+  // `bundle` is the bundle whose members are deleted, if it is a bundle. `is_cluster_wide` returns true if a kind has
+  // no namespaces, or is not known.
   Provenance(const std::optional<inventory::Identity>& bundle,
              std::function<bool(const std::string& group, const std::string& kind)> is_cluster_wide)
       : bundle_(bundle), is_cluster_wide_(std::move(is_cluster_wide)) {}
 
-  // An object that goes.
+  // Adds an object that is deleted.
   void add(const object::Key& key, std::string_view uid);
 
-  // Of an object that is not among those.
+  // Returns who made an object that was not added.
   MadeBy of(const object::Key& key, const Json& object) const;
 
  private:
-  // It goes with its owner, or its owner counts in its place.
+  // True if the object is deleted with its owner, or if its owner is in a namespace and is judged in its place.
   bool is_owned(const Json& metadata) const;
   bool is_claim_of_ours(const object::Key& key) const;
-  // Everything that wrote to it is a program of the bundle or of Kubernetes itself.
+  // True if only programs of the bundle or of Kubernetes itself wrote to the object.
   bool is_written_by_programs(const Json& metadata) const;
   bool is_program(std::string_view manager) const;
 
   const std::optional<inventory::Identity>& bundle_;
   std::function<bool(const std::string& group, const std::string& kind)> is_cluster_wide_;
   std::set<std::string, std::less<>> uids_;
-  // Namespace and name of StatefulSets.
+  // Namespace and name of each StatefulSet.
   std::set<std::pair<std::string, std::string>> stateful_;
   std::set<std::string> workloads_;
 };

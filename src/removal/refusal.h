@@ -1,4 +1,4 @@
-// What is not removed, and why not. Pure.
+// Decides which objects must not be deleted, and why. Pure.
 #pragma once
 
 #include <map>
@@ -13,15 +13,15 @@
 
 namespace fairlead::removal {
 
-// Has the annotation fairlead.dev/delete: protected.
+// True if the object has the annotation fairlead.dev/delete: protected.
 bool is_protected(const Json& object);
 
-// Who objects belong to, by the value of their label part-of.
+// The owners of objects, by the value of the objects' label part-of.
 using Owners = std::map<std::string, inventory::Owner, std::less<>>;
 
-// Why that target stays; nothing if it may be removed. `bundle`: what is removed are the members of that bundle.
-// Without one, objects that belong to a bundle and objects in kube-system stay unless `force` is set. `owners` has
-// names for the reason.
+// Returns why the target must not be deleted; nothing if it may be. `bundle` is set if the members of that bundle are
+// deleted. If it is not set, objects that belong to a bundle and objects in kube-system stay unless `force` is set.
+// `owners` provides the names for the reason.
 std::optional<Error> refusal_of(const object::Key& key, const Json& live,
                                 const std::optional<inventory::Identity>& bundle, bool force, const Owners& owners);
 

@@ -1,4 +1,4 @@
-// What is left in a namespace that is on its way out and does not go.
+// Finds the objects that are left in a namespace whose deletion makes no progress.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ struct RemainingObject {
   object::Resource resource;
   Json object;
 
-  // "acme.dev/cleanup, acme.dev/more"
+  // The object's finalizers: "acme.dev/cleanup, acme.dev/more"
   std::string finalizers() const;
 };
 
 struct RemainingContent {
-  // Objects on their way out that wait for finalizers.
+  // Objects that are being deleted and wait for finalizers.
   std::vector<RemainingObject> held;
   // How many other objects there are. Events do not count.
   size_t others = 0;
@@ -28,11 +28,11 @@ struct RemainingContent {
   std::vector<std::string> unread;
 };
 
-// One list per kind in that namespace.
+// Sends one LIST per kind in that namespace.
 Task<RemainingContent> find_remaining_content(kube::Client& client, kube::Discovery& discovery, std::string ns);
 
-// What cannot be reached and so cannot be removed: "what APIService v1.example.com serves". Empty if everything can.
-// Pure.
+// Returns what cannot be reached and so cannot be deleted: "what APIService v1.example.com serves". Empty if everything
+// can be. Pure.
 std::string unreachable_text(const Evidence& evidence, const RemainingContent& left);
 
 }  // namespace fairlead::removal

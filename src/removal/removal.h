@@ -1,10 +1,11 @@
-// Takes objects out of a cluster in the order in which they can really go: the room's first header.
+// Deletes objects from a cluster in an order in which they can really be deleted.
 //
-// Order (order.h) says who goes after whom, Plan (plan.h) what may go now, both pure; the engine does it: one DELETE an
-// object, each as soon as nothing stands before it, and one watch a kind that tells when it is gone. Only a deletion
-// that the server tells, a 404 or another UID under the name proves that an object is gone; everything else is "not
-// known". What makes no progress is investigated (investigation.h) and explained (stuck.h) early, while the wait goes
-// on. The engine keeps nothing: interrupted anywhere and run again, it goes on.
+// This is the room's first header. Order (order.h) says which targets are deleted after which others; the plan (plan.h)
+// decides which may be deleted next. Both are pure. The engine sends one DELETE per object as soon as nothing has to be
+// deleted before it, and one watch per kind tells when objects are deleted. An object counts as deleted only if the
+// server reports its deletion, answers 404, or has another UID under its name; otherwise its state is not known.
+// Objects that make no progress are investigated (investigation.h) and explained (stuck.h) early, while the wait
+// continues. The engine keeps no state of its own: if it is interrupted at any moment and run again, it continues.
 #pragma once
 
 #include <cstdint>
@@ -24,79 +25,81 @@
 
 namespace fairlead::removal {
 
-// What becomes of objects that an object owns.
+// What happens to the objects that a deleted object owns.
 enum class Cascade { background, foreground, orphan };
-// `client`: only tells what would go; `server`: the API server is asked as well, and removes nothing.
+// `client` only reports what would be deleted. `server` also asks the API server, which deletes nothing.
 enum class DryRun { none, client, server };
 
 struct Options {
-  // For objects of manifests and names that have none. `namespace_is_chosen`: the user asked for it, so that another
-  // one in a manifest is a contradiction.
+  // The namespace of objects in manifests, and of names, that have none. `namespace_is_chosen`: the user asked for this
+  // namespace, so a manifest that names another one is an error.
   std::string default_namespace = "default";
   bool namespace_is_chosen = false;
   Cascade cascade = Cascade::background;
   DryRun dry_run = DryRun::none;
-  // Until everything is gone; otherwise until everything was told to go. What others have to wait for is waited for.
+  // Wait until everything is deleted; otherwise until every DELETE was accepted. Objects that others have to wait for
+  // are waited for in any case.
   bool wait = true;
-  // For all of it; zero: no limit.
+  // The time limit of the whole run; zero means no limit.
   Duration timeout = Duration::zero();
-  // When that is over; unless it is set, `timeout` counts from the beginning of the call.
+  // When that time is over. If it is not set, `timeout` counts from the beginning of the call.
   TimePoint expires = TimePoint::max();
-  // By kind ("Namespace", "Widget.example.com"), for what people want otherwise than is usual (readiness/timeouts.h).
+  // Time limits by kind ("Namespace", "Widget.example.com") that replace the defaults (readiness/timeouts.h).
   std::map<std::string, Duration, std::less<>> timeout_for;
-  // Without progress for this long, an object is stuck.
+  // An object is stuck if it has made no progress for this long.
   Duration stuck_after = std::chrono::seconds(10);
-  // Objects of other bundles, and what is in kube-system, go as well. What is protected does not.
+  // Also deletes objects of other bundles and objects in kube-system, but not protected ones.
   bool force = false;
-  // With `bundle`: namespaces and CRDs go although they hold what others made. What other bundles have in them goes
-  // with `force` only.
+  // With `bundle`: also deletes Namespaces and CRDs that contain objects that others made. If these belong to other
+  // bundles, `force` is required as well.
   bool with_contents = false;
-  // Finalizers of what is stuck are removed, after `ask`.
+  // Removes the finalizers of stuck objects, after `ask`.
   bool force_finalizers = false;
-  // A cluster that cannot be reached is gone, and everything in it.
+  // Treats a cluster that cannot be reached as deleted, with everything in it.
   bool cluster_gone = false;
-  // The bundle whose members the targets are. A target that is not, or no longer, a member stays.
+  // The bundle to which the targets belong. A target that is not, or no longer, a member stays.
   std::optional<inventory::Identity> bundle;
-  // Asked before anything is done that cannot be undone, with everything there is to know in the text. Without it the
+  // Called before anything is done that cannot be undone; the text says everything the user has to know. Without it the
   // answer is yes.
   std::function<Task<bool>(std::string text)> ask;
-  // For others to read: "ann@laptop, process 4711".
+  // Tells other people who runs this: "ann@laptop, process 4711".
   std::string holder = "fairlead";
-  // For other runs: what tells this process from all others.
+  // Tells other runs which process this is: no other process has the same origin.
   std::string origin;
-  // True if the process of that origin is known to have ended: the bundle is taken over without waiting.
+  // Returns true if the process of that origin is known to have ended. Its bundle is then taken over without waiting.
   std::function<bool(std::string_view origin)> known_dead;
 };
 
-// An object that is to go.
+// An object that is to be deleted.
 struct Target {
   object::Key key;
   std::string version;
   std::string source;
-  // Only the one with this UID; empty: whichever is there.
+  // Delete the object only if it has this UID; empty for any.
   std::string uid;
 };
 
+// What became of one target.
 struct ObjectEnding {
   enum class State {
     gone,
-    absent,     // it was not there
-    leaving,    // told to go, and nobody wanted to wait
-    would_go,   // a dry run
-    kept,       // a namespace or CRD of a bundle that holds what others made
-    refused,    // protected, of another bundle, of the system; or the API server does not let it go
-    remains,    // told to go, and still there
-    unknown,    // the API does not tell
-    held,       // not told to go: something that has to go first did not
-    not_begun,  // the run ended before
+    absent,     // it did not exist
+    leaving,    // it is being deleted, and nobody waited for the end
+    would_go,   // a dry run would delete it
+    kept,       // a Namespace or CRD of a bundle that contains objects that others made
+    refused,    // protected, of another bundle, of the system; or the API server refuses the deletion
+    remains,    // its time is over, and it still exists
+    unknown,    // the API does not say whether it exists
+    held,       // blocked: an object that has to be deleted first was not
+    not_begun,  // the run ended before its DELETE was sent
   };
   object::Key key;
   std::string source;
   State state = State::not_begun;
-  // Why it did not go. What is kept is no failure, and has one all the same.
+  // Why it was not deleted. A kept object has an error too, although that is no failure.
   std::optional<Error> error;
 };
-// "gone", "not begun"
+// Returns "gone", "not begun" and so on.
 std::string_view name_of(ObjectEnding::State state);
 
 using journal::Cause;
@@ -118,18 +121,19 @@ struct Ending {
 };
 std::string_view name_of(Ending::How how);
 
-// The first cancellation of `stop` (may be null) lets what is in flight end and gives How::interrupted; the task itself
-// must not be cancelled.
+// Deletes the targets. Cancelling `stop` (may be null) lets requests in flight end and gives How::interrupted. The task
+// itself must not be cancelled.
 Task<Ending> take_out(kube::Client& client, kube::Discovery& discovery, std::vector<Target> targets, Options options,
                       journal::Journal& journal, CancelSource* stop);
 
-// The objects of manifests.
+// Deletes the objects of manifests.
 Task<Ending> take_out_manifests(kube::Client& client, kube::Discovery& discovery, const manifest::Bundle& bundle,
                                 Options options, journal::Journal& journal, CancelSource* stop);
-// "KIND/NAME", as kubectl takes them.
+// Deletes the objects with these names, each "KIND/NAME" as in kubectl.
 Task<Ending> take_out_named(kube::Client& client, kube::Discovery& discovery, std::vector<std::string> names,
                             Options options, journal::Journal& journal, CancelSource* stop);
-// All that belongs to the bundle of that name, whose home is the default namespace; and then its inventory.
+// Deletes everything that belongs to the bundle of that name, and then its inventory. The bundle's home is the default
+// namespace.
 Task<Ending> take_out_bundle(kube::Client& client, kube::Discovery& discovery, std::string name, Options options,
                              journal::Journal& journal, CancelSource* stop);
 

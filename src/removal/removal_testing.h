@@ -1,4 +1,5 @@
-// For the tests of this room: a sandbox on a virtual loop with things in it, operators that clean up, and removals.
+// Helpers for the tests of this room: a sandbox on a virtual loop with objects in it, operators that clean up, and
+// removals.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -57,7 +58,7 @@ inline std::string deployment(std::string_view name, std::string_view ns = "defa
       name, ns, replicas);
 }
 
-// Fails or forbids requests for as long as it is told to.
+// Fails or forbids requests for as long as it is asked to.
 class Flaky : public http::Transport {
  public:
   explicit Flaky(http::Transport& to) : to_(to) {}
@@ -96,7 +97,7 @@ class RemovalTest : public testing::Test {
 
   void pass(Duration time) { (void)loop_.run(sleep_for(loop_, time)); }
 
-  // Puts objects there, each as soon as its kind is served.
+  // Creates objects, each as soon as its kind is served.
   void put(const std::string& yaml) {
     manifest::Bundle bundle = bundle_of(yaml);
     kube::Discovery discovery(admin_);
@@ -110,7 +111,7 @@ class RemovalTest : public testing::Test {
       if (object.kind() == "CustomResourceDefinition") pass(std::chrono::seconds(1));
     }
   }
-  // Takes the finalizers off widgets that are on their way out, one each `pace`, while `alive`.
+  // Removes the finalizers of widgets that are being deleted, one per `pace`, while `alive`.
   Task<void> operate(Duration pace) {
     object::Resource widgets{
         .group = "example.com", .version = "v1", .kind = "Widget", .plural = "widgets", .namespaced = true};
@@ -167,7 +168,7 @@ class RemovalTest : public testing::Test {
     for (const journal::Event& event : events_) text += journal::to_json(event).dump() + "\n";
     return text;
   }
-  // In which order they went.
+  // Returns the objects in the order in which they were deleted.
   std::vector<std::string> removed() const {
     std::vector<std::string> all;
     for (const journal::Event& event : events_)

@@ -1,4 +1,4 @@
-// What the parts of the engine share: the targets, the plan, and what is known of each object.
+// The state that the parts of the engine share: the targets, the plan, and what is known of each object.
 #pragma once
 
 #include <optional>
@@ -14,33 +14,33 @@
 
 namespace fairlead::removal {
 
-// One target.
+// What is known of one target.
 struct TargetState {
-  // Not asked for: it goes with its namespace, and has to go before what cleans it up.
+  // The user did not ask for it. It is deleted with its namespace, and has to be deleted before whatever cleans it up.
   bool implied = false;
-  // Nothing where the cluster does not serve its kind.
+  // Empty if the cluster does not serve its kind.
   std::optional<object::Resource> resource;
-  // What is to go; empty while nothing was seen.
+  // The UID of the object to delete; empty while none was seen.
   std::string uid;
-  // As it was last seen. Of most kinds only metadata.
+  // The object as it was last seen; for most kinds only its metadata.
   Json last;
   Progress progress;
 
-  // Told to go.
+  // Its deletion has begun: its DELETE was accepted, or it was being deleted already.
   bool told = false;
-  // When it was last further than before.
+  // When it last made progress.
   TimePoint moved_at{};
-  // What was left in it when that was first known, and when.
+  // How many objects were left in it when that was first known, and when that was.
   std::optional<uint64_t> first_remaining;
   TimePoint first_remaining_at{};
-  // The API's last no, while it keeps saying so.
+  // The last failure of its DELETE, until one is accepted.
   std::optional<Error> fault;
-  // Why it does not go, as far as it was found out.
+  // Why its deletion makes no progress, as far as that is known.
   std::optional<Error> stuck;
-  // Its time is nearly over: then it is found out what keeps it, though it may still be getting further.
+  // When its time is nearly over. The cause that blocks it is then looked for even if it still makes progress.
   TimePoint last_look_at = TimePoint::max();
   std::optional<Error> kept_by;
-  // When to say again that it is stuck, and how often that was said.
+  // When to report again that it is stuck, and how often that was reported.
   TimePoint tell_at{};
   int told_stuck = 0;
   int forced = 0;
@@ -48,10 +48,11 @@ struct TargetState {
 
   ObjectEnding::State state = ObjectEnding::State::not_begun;
   std::optional<Error> error;
-  // Why it stays for the sake of others; not a failure.
+  // Why it is kept because of objects of others; this is no failure.
   std::optional<Error> kept;
 };
 
+// The state of one run. What the references point to must outlive it.
 struct Run {
   Run(kube::Client& client_, kube::Discovery& discovery_, journal::Journal& journal_, Options options_,
       std::vector<Target> targets_)
@@ -72,11 +73,12 @@ struct Run {
   const Options options;
   std::vector<Target> targets;
   Loop& loop;
-  // Something about the plan or an object has changed.
+  // Notified when the plan or the state of an object has changed.
   Signal changed;
-  // Governs every wait, but no request that changes something: a run that is stopped lets what is in flight end.
+  // Cancelling it ends every wait, but no request that changes something: when a run is stopped, requests in flight may
+  // end.
   CancelSource waits;
-  // Governs requests that change something. Cancelled some time after the waits were.
+  // Cancelling it ends requests that change something. This happens some time after `waits` was cancelled.
   CancelSource requests;
   bool stopping = false;
   bool out_of_time = false;
@@ -85,33 +87,36 @@ struct Run {
   Order order;
   // Refers to the order.
   std::optional<Plan> plan;
-  // Of targets that belong to bundles.
+  // The owners of targets that belong to bundles.
   Owners owners;
 
   const object::Key& key(uint32_t i) const { return targets[i].key; }
   Duration timeout_for(const object::Key& key) const;
   std::optional<uint32_t> find(const object::Key& key) const;
   std::optional<uint32_t> find_namespace_of(uint32_t i) const;
-  // One more that has to go.
+  // Adds a target that the user did not ask for. Has no effect if it is a target already.
   void imply(Target target);
 
+  // Both add an event to the journal: tell() about a target, note() about the run.
   void tell(journal::EventKind kind, uint32_t i, std::string state, std::string text, std::optional<Error> error = {});
   void note(journal::EventKind kind, std::string text, std::optional<Error> error = {});
 
-  // Of a target under way: seen by a watch, or in the answer to a request.
+  // Takes in the current form of a target, from a watch or from the answer to a request. Has no effect on a settled
+  // target.
   void see(uint32_t i, const Json& object);
+  // Both settle the target: it was deleted, or it failed and ends in `state`.
   void gone(uint32_t i, std::string how = {});
   void failed(uint32_t i, ObjectEnding::State state, Error error);
-  // It stays; with the place that it comes from.
+  // Settles the target as refused. Adds its source to the error.
   void refuse(uint32_t i, Error error);
-  // It is further than it was, by what others show.
+  // Notes that the target has made progress, as other objects show.
   void moved(uint32_t i);
-  // So much is left of what has to go before it.
+  // Notes how many objects are left that have to be deleted before the target.
   void left(uint32_t i, uint64_t remaining);
   void settle(uint32_t i, ObjectEnding::State state);
 };
 
-// "12 of 40 left, 1.5 a second": of what tells how much is left; empty for others.
+// Returns "12 of 40 left, 1.5 a second"; empty if it is not known how much is left.
 std::string rate_text(const TargetState& entry, TimePoint now);
 
 }  // namespace fairlead::removal

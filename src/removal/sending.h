@@ -1,7 +1,7 @@
-// Tells objects to go: one DELETE each, repeated while the API server does not take it.
+// Sends one DELETE per object, and repeats it while the API server does not accept it.
 //
-// So many are under way at once; the others wait in a queue. Namespaces go to its head: their controller lets each one
-// rest for seconds before it does anything.
+// A limited number of requests is in flight at once; the other objects wait in a queue. Namespaces go to its head,
+// because their controller waits for seconds before it begins to delete their contents.
 #pragma once
 
 #include <deque>
@@ -16,21 +16,22 @@ namespace fairlead::removal {
 
 class Sender {
  public:
-  // `scope` holds the requests, and is joined by its owner.
+  // The requests run in `scope`, which its owner joins.
   Sender(Run& run, StuckMonitor& stuck_monitor, Scope& scope)
       : run_(run), stuck_monitor_(stuck_monitor), scope_(scope) {}
 
-  // Nothing stands before them any more. What is in one namespace goes together, so that the namespace can go while
-  // the contents of others still do.
+  // Deletes the targets. Requires that everything that has to be deleted before them is deleted. Objects of one
+  // namespace are sent together, so that the namespace can be deleted while the contents of others are still being
+  // deleted.
   void send(std::vector<uint32_t> targets);
 
  private:
   void begin(uint32_t target);
   void enqueue(uint32_t target);
-  // Sends as many as may be under way.
+  // Sends as many requests as may be in flight.
   void fill();
   Task<void> remove(uint32_t target);
-  // Takes in the answer to a DELETE; true if it is worth sending once more.
+  // Takes in the answer to a DELETE. Returns true if the request should be repeated.
   bool is_to_repeat(uint32_t target, const kube::Outcome<kube::Reply>& outcome);
   void would_go(uint32_t target);
   void told(uint32_t target, std::string text);
@@ -40,7 +41,7 @@ class Sender {
   Scope& scope_;
   std::deque<uint32_t> queue_;
   size_t under_way_ = 0;
-  // How long to wait before the next attempt, of those that were not taken.
+  // The pause before the next attempt, for each target whose DELETE was not accepted.
   std::unordered_map<uint32_t, Duration> pauses_;
 };
 

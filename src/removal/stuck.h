@@ -1,4 +1,4 @@
-// Why an object that was told to go does not: from what the cluster shows, down to the root, with what to do next.
+// Explains why an object that is being deleted makes no progress: the causes down to the root, and what to do next.
 // Pure.
 #pragma once
 
@@ -14,31 +14,33 @@
 
 namespace fairlead::removal {
 
-// What was read of the cluster. What could not be read is left out, and nothing is said about it.
+// The objects that were read from the cluster. Nothing is said about objects that could not be read.
 struct Evidence {
   object::Key key;
   object::Resource resource;
-  // Whole, with managedFields.
+  // The whole object, with managedFields.
   Json object;
-  // What stands in its way itself: objects in a namespace, instances of a CRD, what an object owns. At least metadata.
+  // The objects that block it: objects in a namespace, instances of a CRD, objects that it owns. At least their
+  // metadata.
   std::vector<Json> remaining;
-  // The kind of those, as the cluster serves it.
+  // The kind of each of these, as the cluster serves it.
   std::vector<object::Resource> remaining_kinds;
-  // Of the object that is looked at in the end.
+  // The Namespace of the object that holder_of() returns.
   Json ns;
   std::optional<std::vector<Json>> webhook_configurations;
-  // Deployments and StatefulSets of the cluster.
+  // The Deployments and StatefulSets of the cluster.
   std::optional<std::vector<Json>> workloads;
-  // Of the namespaces in which something is looked for.
+  // Of the namespaces that were searched. `namespaces_of_slices`: where EndpointSlices were read.
   std::vector<Json> pods;
   std::vector<Json> slices;
   std::vector<std::string> namespaces_of_slices;
-  // Those that webhooks name, as far as they are there.
+  // The Services that webhooks name, as far as they exist.
   std::vector<Json> services;
   std::vector<Json> api_services;
 };
 
-// The object whose finalizers really stand in the way: the object itself, or the first of `remaining` that has some.
+// The object whose finalizers really block the deletion: the first of `remaining` that has finalizers, or else the
+// object itself. Its `object` is null if none has any.
 struct Holder {
   const Json* object = nullptr;
   object::Key key;
@@ -46,17 +48,18 @@ struct Holder {
 };
 Holder holder_of(const Evidence& evidence);
 
-// The webhooks that the removal of its finalizers has to pass, and that refuse it when they do not answer.
+// Returns the webhooks that are called when the holder's finalizers are removed, and that refuse the update if they do
+// not answer.
 std::vector<admission::Webhook> webhooks_before(const Holder& holder, const Evidence& evidence);
 
-// The workload that seems to remove the finalizer; null where none can be found.
+// Returns the workload that seems to remove the finalizer; null if none is found.
 const Json* controller_of(std::string_view finalizer, const Holder& holder, const std::vector<Json>& workloads);
-// Who wrote it into the object; empty where that is not known, or says nothing.
+// Returns the field manager that added the finalizer; empty if it is not known, or if its name says nothing.
 std::string manager_of(const Json& object, std::string_view finalizer);
 
 struct Explanation {
   Chain chain;
-  // What stays behind if the finalizers are taken away by force; empty where that is not known.
+  // What is left behind if the finalizers are removed by force; empty if that is not known.
   std::string leaves;
 };
 Explanation explain(const Evidence& evidence);

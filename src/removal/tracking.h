@@ -1,8 +1,8 @@
-// Knows what is there and tells when it is gone: a list and a watch a kind, for all targets of the kind, and for the
-// instances of CRDs that go. Where a kind may not be read in the whole cluster, or in a namespace, its objects are
-// watched namespace by namespace, or one by one.
+// Knows which targets exist, and reports when they are deleted. There is one list and watch per kind, for all targets
+// of that kind and for the instances of CRDs that are deleted. If a kind may not be read in the whole cluster, or in a
+// namespace, its objects are watched per namespace, or one by one.
 //
-// There is no label selector: an object that loses its label would look as if it were gone.
+// There is no label selector, because an object that loses its label would look as if it were deleted.
 #pragma once
 
 #include <map>
@@ -20,33 +20,35 @@ class Tracker {
  public:
   Tracker(Run& run, Scope& scope) : run_(run), scope_(scope), synced_(run.loop) {}
 
-  // Starts the watches that the targets need and that do not run yet, and waits until each has told what is there or
-  // has failed. Fails when cancelled.
+  // Starts the watches that the targets need and that do not run yet. Waits until each of them has listed its objects
+  // or has failed. Fails when cancelled.
   Task<Result<void>> start();
 
-  // What is there of that target; null if it is not there.
+  // Returns the target as it is in the cluster; null if it does not exist or is not known.
   const Json* find(uint32_t target) const;
-  // Whether what is there was seen, so that what was not found is not there.
+  // True if its watch has listed everything or has failed, or if the cluster does not serve its kind. Unless trouble()
+  // says otherwise, a target that find() does not return does not exist.
   bool is_known(uint32_t target) const;
-  // Why nothing is known about it, for good; null if that is not so.
+  // Returns why its watch failed for good; null if it did not.
   const Error* trouble(uint32_t target) const;
-  // Why nothing is known about it at the moment.
+  // Returns why its watch does not work at the moment; null if it works.
   const Error* interruption(uint32_t target) const;
 
-  // Of a target that is a CRD: the instances that are there and are not among the targets.
+  // For a target that is a CRD: the instances that are not among the targets.
   struct Others {
     bool known = false;
     std::vector<const Json*> objects;
     const object::Resource* resource = nullptr;
   };
   Others others_of(uint32_t definition) const;
-  // Of a target that is a CRD: all instances; null where it is not served.
+  // For a target that is a CRD: returns the watch of all its instances; null if there is none, since the kind is not
+  // served.
   const kube::Watched* instances_of(uint32_t definition) const;
 
-  // All objects of a kind in a namespace, where they are watched; null where they are not.
+  // Returns a watch that shows all objects of the kind in that namespace; null if there is none.
   const kube::Watched* covering(const object::Resource& resource, const std::string& ns) const;
 
-  // Journals what is interrupted since the last call, and what works again.
+  // Adds to the journal which watches were interrupted since the last call, and which work again.
   void report_interruptions();
 
  private:
@@ -54,11 +56,11 @@ class Tracker {
     object::Resource resource;
     kube::WatchOptions options;
     std::unique_ptr<kube::Watched> watched;
-    // Of a CRD among the targets.
+    // The CRD among the targets whose instances this is.
     std::optional<uint32_t> definition;
-    // Instances that are known to be on their way out.
+    // Instances that are known to be terminating, by UID.
     std::set<std::string, std::less<>> leaving;
-    // What was last told.
+    // The interruption that was last reported.
     std::string interrupted;
 
     Source(object::Resource of, kube::WatchOptions with) : resource(std::move(of)), options(std::move(with)) {}
@@ -69,10 +71,10 @@ class Tracker {
   void add(const object::Resource& resource, const std::string& ns, const std::string& name, bool metadata_only);
   void changed(Source& source, const Json& object, bool gone);
   void see_instance(Source& source, const Json& object, bool gone);
-  // A definition is gone: so are its instances.
+  // Handles the failure of a watch. If its kind is not served any more, its targets are deleted.
   void failed(const Source& source);
   const Source* source_of(uint32_t target) const;
-  // It was forbidden, and narrower ones may not be.
+  // True if the watch was forbidden, and narrower ones may be allowed.
   static bool is_too_wide(const Source& source);
   bool may_watch(const object::Resource& resource, const std::string& ns) const;
 
