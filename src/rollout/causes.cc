@@ -14,7 +14,7 @@ namespace {
 using kube::FaultKind;
 using removal::Chain;
 
-// What the cluster shows behind a guard.
+// Returns what the cluster shows about the objects behind a guard.
 Chain what_backs_it(const Run& run, const Evidence& evidence, const graph::Guard& guard) {
   Chain chain;
   if (!guard.service) return chain;
@@ -28,7 +28,7 @@ Chain what_backs_it(const Run& run, const Evidence& evidence, const graph::Guard
   return chain;
 }
 
-// What is wrong with a guard that an object waited for without being sent.
+// A guard that an object waited for before it was sent, and what is wrong with the guard.
 struct InFront {
   uint32_t guard = 0;
   const kube::Fault* fault = nullptr;
@@ -40,7 +40,7 @@ std::optional<InFront> in_front_of(const Run& run, const Guards& guards, uint32_
   return std::nullopt;
 }
 
-// The explanation, with the configuration that the webhook is in.
+// Returns the explanation, with the configuration that contains the webhook.
 std::string explained(const kube::Fault& fault, const graph::Guard& guard) {
   std::string name = "webhook " + guard.name;
   bool names_it = fault.webhook && fault.explanation.starts_with(name + " ");
@@ -49,13 +49,13 @@ std::string explained(const kube::Fault& fault, const graph::Guard& guard) {
 
 void add_fault(Chain& chain, const kube::Fault& fault) {
   chain.causes.push_back(fault.explanation);
-  // What a webhook says, or does not say, is all in the explanation.
+  // The explanation already contains what a webhook says or does not say.
   bool says_more = !fault.webhook && fault.explanation.find(fault.message) == std::string::npos;
   if (says_more) chain.causes.push_back(fault.message);
   chain.next = fault.advice;
 }
 
-// Why a guard does not let an object pass: what the cluster shows of it, and otherwise what the API server says.
+// Returns why a guard does not accept an object: what the cluster shows about it, or else what the API server says.
 Chain guard_chain(const Run& run, const Evidence& evidence, const graph::Guard& guard, const kube::Fault& fault) {
   Chain chain;
   if (is_about_service(fault)) chain = what_backs_it(run, evidence, guard);

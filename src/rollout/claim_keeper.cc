@@ -8,12 +8,12 @@ namespace {
 using journal::EventKind;
 using kube::Fault;
 
-// For a claim that is refused by what may pass.
+// How long to retry a claim that is refused for a cause that may pass.
 constexpr Duration kRetryFor = std::chrono::minutes(5);
-// A webhook that is only being restarted answers again within this, as a rule.
+// A webhook that is only being restarted usually answers again within this time.
 constexpr Duration kBlip = std::chrono::seconds(5);
 constexpr Duration kReminder = std::chrono::seconds(30);
-// For giving back what a webhook stands in the way of: what was rolled out works, so it should answer.
+// How long to retry giving back the claim while a webhook blocks it. The rollout worked, so the webhook should answer.
 constexpr Duration kGivingBack = std::chrono::seconds(15);
 
 bool may_pass(const kube::Failure& failure) {
@@ -152,13 +152,13 @@ Task<std::optional<Error>> ClaimKeeper::await_claim() {
 
 Task<void> ClaimKeeper::give_back(const std::optional<std::vector<object::Key>>& remaining) {
   if (!inventory_) co_return;
-  // The webhook may answer by now, or not be in the way any more.
+  // The webhook may answer by now, or may no longer block the record.
   if (without_ && remaining && !loss_ && inventory_->is_free() && co_await inventory_->claim(wanted()))
     without_.reset();
   if (!inventory_->claimed()) co_return;
   TimePoint until = run_.loop.now() + kGivingBack;
   for (Duration pause = std::chrono::milliseconds(100);; pause *= 2) {
-    // What another run has added meanwhile is not known here, and stays covered.
+    // Objects that another run added meanwhile are not known here, and stay covered.
     bool settles = remaining && !inventory_->overtaken();
     kube::Outcome<void> end = settles ? co_await inventory_->settle(*remaining) : co_await inventory_->release();
     if (end) co_return;

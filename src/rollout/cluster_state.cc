@@ -17,7 +17,7 @@ constexpr std::string_view kDefinitions = "CRDs";
 
 struct Listing {
   kube::Client& client;
-  // What may not be read.
+  // The kinds that could not be listed, in words.
   std::set<std::string_view> unread;
   uint64_t& version;
   std::optional<Error> error;
@@ -47,7 +47,7 @@ Task<Result<graph::ClusterState>> read_cluster(kube::Client& client, const kube:
                                                std::vector<std::string>& notes, uint64_t& version) {
   graph::ClusterState state;
   Listing listing{client, {}, version, {}};
-  // Several lists of one kind of guard: each is read into a place of its own, since they arrive in any order.
+  // Some of these lists go to the same place. Each is read separately, since the answers arrive in any order.
   struct Wanted {
     std::string_view group;
     std::string_view kind;

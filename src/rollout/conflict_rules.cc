@@ -9,7 +9,7 @@
 namespace fairlead::rollout {
 namespace {
 
-// conflict with "kubectl-client-side-apply" using apps/v1
+// Returns the manager in a message such as: conflict with "kubectl-client-side-apply" using apps/v1
 std::string_view manager_in(std::string_view message) {
   size_t begin = message.find('"');
   if (begin == std::string_view::npos) return {};
@@ -25,7 +25,7 @@ Ruling rule_on(const kube::Fault& conflict, const Json& live, const Applier& app
   std::string_view label = inventory::part_of(live);
   const std::string& own_label = applier.successor.label_value;
   bool is_anothers = (!label.empty() && label != own_label) || std::ranges::any_of(conflict.causes, is_of_label);
-  // With --adopt, the bundle that the object belongs to gives way.
+  // The managers that give way to this run. With --adopt, they include the bundle that the object belongs to.
   std::set<std::string_view> yielding;
   std::optional<inventory::BundleName> owner = inventory::owner_of(live);
   std::string owner_manager = owner ? owner->field_manager() : std::string();

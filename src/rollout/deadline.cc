@@ -47,7 +47,7 @@ void Deadline::arm() {
       return;
     }
     passed_ = true;
-    // Nothing of this is there any more if it destroys the Deadline.
+    // `over` may destroy the Deadline, and with it over_.
     auto over = std::move(over_);
     over();
   });
@@ -66,7 +66,7 @@ TimePoint Deadline::due_after(uint32_t workload) const {
     case Plan::State::started: return state.started + time_limit;
     case Plan::State::stored: return state.stored_at + time_limit;
     case Plan::State::done:
-      // Where nobody waits for workloads, stored counts as ready.
+      // If the run does not wait for readiness, a stored workload counts as done.
       return std::max(run_.settled_at[workload] + limit_,
                       run_.options.wait ? TimePoint() : state.stored_at + time_limit);
     case Plan::State::waiting:

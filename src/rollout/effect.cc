@@ -12,12 +12,12 @@ using Stored = ObjectState::Stored;
 
 // API servers of one cluster agree on the time to within this.
 constexpr Duration kClocksDiffer = std::chrono::seconds(5);
-// Times are told in whole seconds, and a Date is seen up to one later.
+// Timestamps are in whole seconds, and a Date header is seen up to one second late.
 constexpr Duration kWholeSeconds = std::chrono::seconds(1);
 
 std::string_view version_of(const Json& object) { return object["metadata"]["resourceVersion"].string_or(""); }
 
-// When an apply of that manager last changed anything.
+// Returns when an apply of that manager last changed anything.
 std::optional<WallTime> last_changed(const Json& object, std::string_view manager) {
   for (const Json& entry : object["metadata"]["managedFields"].items())
     if (entry["manager"].string_or("") == manager && entry["operation"].string_or("") == "Apply" &&
@@ -26,15 +26,15 @@ std::optional<WallTime> last_changed(const Json& object, std::string_view manage
   return std::nullopt;
 }
 
-// Servers of their own have versions of their own.
+// True if the group has an API server of its own, whose resourceVersions cannot be compared with those of others.
 bool has_own_server(const Run& run, const std::string& group) {
   return std::ranges::any_of(run.cluster.api_services, [&](const Json& service) {
     return service["spec"]["group"].string_or("") == group && service["spec"]["service"].is_object();
   });
 }
 
-// An object that was made without an owner for any of its fields gets this owner with the next apply, which need not
-// change anything else.
+// An object that was created without a field owner gets the owner before-first-apply with the next apply. That apply
+// need not change anything else.
 bool has_just_got_an_owner(const Run& run, const Json& answer) {
   for (const Json& entry : answer["metadata"]["managedFields"].items()) {
     if (entry["manager"].string_or("") != "before-first-apply") continue;
@@ -47,16 +47,16 @@ bool has_just_got_an_owner(const Run& run, const Json& answer) {
 bool is_as_it_was(const Run& run, uint32_t node, const Json& answer) {
   std::optional<WallTime> changed = last_changed(answer, run.field_manager);
   if (changed && *changed + kClocksDiffer < run.begun_at_server) return true;
-  // A dry run tells the version that is stored, whatever it would change.
+  // A dry run returns the stored version, whatever it would change.
   if (run.options.dry_run || has_own_server(run, run.object(node).group())) return false;
   uint64_t version = version_number(answer);
   bool is_old = version != 0 && version <= run.version_before;
-  // Without an entry, the apply sets nothing: objects that only have a name.
+  // There is no entry if the apply sets nothing, as for objects that only have a name.
   if (!changed) return is_old || has_just_got_an_owner(run, answer);
   return is_old && *changed <= run.begun_at_server + kWholeSeconds;
 }
 
-// What people see of an object: without who owns what of it, and without what controllers report.
+// Returns what people see of an object: without field owners, and without what controllers report.
 Json content_of(Json object) {
   if (Json::Object* metadata = object.make("metadata").if_object())
     for (std::string_view name : {"managedFields", "resourceVersion"}) metadata->erase(name);

@@ -48,14 +48,14 @@ Ending::How how(const Run& run) {
   return std::ranges::all_of(run.errors, is_timeout) ? Ending::How::timed_out : Ending::How::failed;
 }
 
-// Guards begin when what they stand on is stored, as the plan has it.
+// When a need was met. The proof of a guard begins when the objects that back it are stored, as in the plan.
 TimePoint met_at(const Run& run, uint32_t node, const graph::Need& need) {
   bool when_stored = need.level == graph::Level::stored || run.graph.nodes()[node].kind == graph::Node::Kind::guard;
   return when_stored && need.target < run.states.size() ? run.states[need.target].stored_at
                                                         : run.settled_at[need.target];
 }
 
-// What a node waited for last: the need that was met last of all, through groups and waves.
+// Returns the need that was met last, through groups and waves.
 std::optional<graph::Need> last_need(const Run& run, uint32_t node) {
   std::optional<graph::Need> last;
   TimePoint latest{};
@@ -88,7 +88,7 @@ std::vector<PathStep> critical_path(const Run& run) {
       step.reason = need->reason;
       step.from = met_at(run, *at, *need) - run.begun;
     }
-    // The time that it took was not its own, but that of what held it.
+    // The object spent this time waiting, so the time belongs to what it waited for.
     if (*at < run.states.size() && !run.states[*at].waited_for.empty()) {
       TimePoint let_in = run.states[*at].stored_at;
       path.push_back(step);

@@ -19,13 +19,13 @@ using journal::EventKind;
 constexpr Duration kReminder = std::chrono::seconds(30);
 constexpr size_t kRemindedOf = 5;
 constexpr size_t kProbePlaces = 8;
-// For what is still to be swept when everything else is done.
+// How long sweeping may take after everything else is done.
 constexpr Duration kSweepingTime = std::chrono::seconds(5);
-// For what is in flight when a run is stopped or its time is over; and for that and cleaning up together.
+// How long requests in flight may take after the run was stopped or its time was over; and the same with cleaning up.
 constexpr Duration kLandingTime = std::chrono::seconds(5);
 constexpr Duration kClosingTime = std::chrono::seconds(10);
 
-// The namespaces that the bundle goes to: there the user may most likely create something.
+// Returns the namespaces of the bundle, because the user most likely may create objects there.
 std::vector<std::string> namespaces_for_probes(const Options& options, const manifest::Bundle& bundle) {
   std::vector<std::string> places = {options.default_namespace};
   for (const object::Object& object : bundle.objects) {
@@ -63,8 +63,8 @@ class Engine {
     run_.expires = expires;
   }
 
-  // Nothing if another run was at work on the bundle while this one prepared itself: it has the claim now, has sent
-  // nothing but the bundle's home, and has to be prepared anew.
+  // Runs the rollout. Returns nothing if another run worked on the bundle while this one was prepared. This run then
+  // has the claim, has sent nothing but the bundle's home, and has to be prepared again.
   Task<std::optional<Ending>> run(CancelSource* stop) {
     set_up();
     CancelHook hook;
@@ -140,12 +140,12 @@ class Engine {
       run_.changed.notify_all();
     });
   }
-  // What is in flight should end by itself, but a server that does not answer is not waited for.
+  // Lets requests in flight end by themselves, but only for a limited time, since a server may not answer.
   void let_land() {
     if (!landed_) landed_.emplace(loop_, loop_.now() + kLandingTime, run_.requests);
   }
 
-  // The bundle's home may be part of the bundle: then it goes first.
+  // Takes the claim. If the bundle's home does not exist and is part of the bundle, it is sent first.
   Task<std::optional<Error>> claim() {
     kube::Outcome<void> claimed = co_await claim_keeper_.take().governed_by(&run_.waits);
     if (!claimed && claimed.error().is(kube::FaultKind::namespace_missing)) {
@@ -163,7 +163,7 @@ class Engine {
         .because(kube::as_late(error));
   }
 
-  // Shadows that other runs have left behind, as far as they were seen among what the cluster has.
+  // Removes shadows that other runs left behind, as far as they were listed with the cluster's state.
   Task<void> sweep() {
     for (const auto* list : {&run_.cluster.webhook_configurations, &run_.cluster.policies, &run_.cluster.bindings})
       (void)co_await prover_.sweep(*list);
@@ -175,7 +175,7 @@ class Engine {
     loop_.cancel_timer(timer);
   }
 
-  // Every 30 s: what is held by what.
+  // Reports every 30 s which objects wait, and for what.
   Task<void> remind() {
     while (co_await sleep_for(loop_, kReminder)) {
       std::string text;
@@ -219,7 +219,7 @@ class Engine {
     if (run_.out_of_time) fail_the_rest();
   }
 
-  // The time for all of it is over: what is under way has failed, and holds the others.
+  // The time limit of the run has passed: marks every node that is under way as failed, which blocks the others.
   void fail_the_rest() {
     Duration limit = run_.options.timeout;
     for (uint32_t node = 0; node < run_.graph.nodes().size(); ++node) {
@@ -255,7 +255,7 @@ class Engine {
     co_await prover_.clean_up();
   }
 
-  // Under the claim, and until that is lost.
+  // Prunes, if the run has the claim, and until the claim is lost.
   Task<Pruned> prune_what_left(CancelSource* stop) {
     CancelSource pruning(stop);
     pruning_ = &pruning;
@@ -272,7 +272,7 @@ class Engine {
     co_return pruned;
   }
 
-  // The claim was taken only after the members were read, and another run was at work on the bundle in between.
+  // Needed if the claim was taken after the members were read, and another run worked on the bundle in between.
   Task<std::optional<Error>> read_members_again() {
     kube::Outcome<inventory::Members> members = co_await prepared_.inventory->members(true);
     if (!members) co_return members.error().error();
@@ -302,7 +302,7 @@ class Engine {
     co_return ending;
   }
 
-  // What the bundle has in the cluster at the end of a run that did all of it.
+  // Returns the objects that the bundle has in the cluster after a complete run.
   std::vector<object::Key> remaining(const Pruned& pruned) const {
     std::vector<object::Key> keys;
     for (const object::Object& object : run_.bundle.objects) keys.push_back(object.key());
@@ -333,7 +333,7 @@ class Engine {
   CancelSource* pruning_ = nullptr;
 };
 
-// What came of a run is told without the journal.
+// Removes secrets from the result, since it does not pass through the journal.
 void conceal(const Secrets& secrets, Ending& ending) {
   for (Cause& cause : ending.causes) cause.error = secrets.without(cause.error);
   for (ObjectEnding& object : ending.objects) {
@@ -379,7 +379,7 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
   manifest::Errors errors;
   std::optional<Ending> ended;
   while (errors.empty() && !ended) {
-    // Nothing has been written yet: it can be cut short.
+    // Nothing was written yet, so this may be cancelled at any moment.
     errors = co_await prepare_in_time(client, discovery, options, journal, prepared, expires).governed_by(stop);
     if (!errors.empty()) break;
     Engine engine(client, discovery, journal, options, prepared, expires);

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kFieldsNamed = 5;
 constexpr size_t kUnknownNamed = 10;
 
-// What stands between the quotes behind `before`; empty if it is not there.
+// Returns the text between `before`, which ends with a quote, and the next quote; empty if there is none.
 std::string quoted_after(std::string_view text, std::string_view before) {
   size_t begin = text.find(before);
   if (begin == std::string_view::npos) return {};
@@ -22,7 +22,7 @@ std::string quoted_after(std::string_view text, std::string_view before) {
   return end == std::string_view::npos ? std::string() : std::string(text.substr(begin, end - begin));
 }
 
-// conflict with "kubectl" with subresource "scale" using apps/v1
+// Returns the owner in a message such as: conflict with "kubectl" with subresource "scale" using apps/v1
 std::string owner_in(std::string_view message) {
   std::string manager = quoted_after(message, "conflict with \"");
   if (manager.empty()) return std::string(message);
@@ -53,7 +53,7 @@ const Json* definition_of(const Run& run, const object::Key& key) {
   return found == run.cluster.definitions.end() ? nullptr : &*found;
 }
 
-// The names of the fields beside the one that the path leads to.
+// Returns the names of the fields beside the one that the path leads to.
 std::vector<std::string> names_beside(const schema::Schema& schema, const object::FieldPath& path) {
   schema::TypeId at = schema.root;
   for (size_t i = 0; i + 1 < path.steps().size() && at != schema::kNoType; ++i) {
@@ -72,7 +72,7 @@ std::string text_of(const object::FieldPath& path, const std::string& name) {
   return object::FieldPath(std::move(steps)).text();
 }
 
-// "deployment.spec.template": what kubectl explains about where the field was looked for.
+// Returns what to pass to kubectl explain, "deployment.spec.template", to see where the field was looked for.
 std::string explained(const object::Object& object, const object::FieldPath& path) {
   std::string text = object.kind();
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return char(std::tolower(c)); });

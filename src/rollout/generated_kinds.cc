@@ -9,7 +9,7 @@ std::string describe_command(const object::Key& key) {
   return fmt::format("kubectl{} describe {} {}", key.ns.empty() ? "" : " -n " + key.ns, key.kind, key.name);
 }
 
-// Of a maker that is part of the bundle.
+// Says how far a KindGenerator of the bundle is.
 std::string standing(const Run& run, uint32_t generator) {
   const ObjectState& state = run.states[generator];
   if (run.plan.state(generator) == Plan::State::failed) return "has failed";

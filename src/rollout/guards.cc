@@ -16,8 +16,8 @@ using readiness::Rung;
 
 namespace {
 
-// A configuration that was written this short a while ago may not be in effect yet, whoever wrote it: an earlier run
-// that was killed, for one.
+// A configuration that was written this recently may not be in effect yet, whoever wrote it, such as an earlier run
+// that was killed.
 constexpr Duration kRecent = std::chrono::minutes(2);
 
 bool is_policy(const Guard& guard) {
@@ -105,13 +105,14 @@ const Json* Guards::live_configuration(const Guard& guard) const {
   return evidence_.find(guard.configuration.kind, "", guard.configuration.name);
 }
 
-// The API server counts changes of what matters, and so begins with 1.
+// The API server increments the generation with every relevant change, and begins with 1.
 bool Guards::changed_since_created(const Guard& guard) const {
   const Json* live = live_configuration(guard);
   return live && (*live)["metadata"]["generation"].int_or(1) > 1;
 }
 
-// What the API server goes by: the hook, or the CRD's conversion. Markers of ours beside it do not count.
+// Returns what the API server uses: the webhook, or the CRD's conversion. Markers of ours beside the webhook do not
+// count.
 Json Guards::live_form(const Guard& guard) const {
   const Json* live = live_configuration(guard);
   if (!live) return {};
@@ -151,7 +152,7 @@ void Guards::evidence_changed(std::string_view kind, const std::string& ns, cons
                           (name.empty() || (guard.service->ns == ns && guard.service->name == name));
     bool is_its_configuration = kind == guard.configuration.kind && name == guard.configuration.name;
     if (!is_its_service && !is_its_configuration) continue;
-    // Whoever comes back may not listen yet, under the same address.
+    // An endpoint that becomes ready again may not listen yet, although it has the same address.
     if (auto& answering = states_[i].answering; is_its_service && answering)
       std::erase_if(*answering, [ready = ready_addresses(guard)](const auto& one) { return !ready.contains(one); });
     bool likely = true;
@@ -167,7 +168,7 @@ std::optional<uint32_t> Guards::find_webhook(const kube::FaultWebhook& webhook) 
 }
 
 void Guards::take(uint32_t guard, Proof proof) {
-  // The API server speaks of our mirror: people know the guard.
+  // The API server names our mirror, but people know the guard.
   if (proof.fault && proof.fault->webhook) {
     const std::string& name = run_.graph.guards()[guard].name;
     for (std::string* text : {&proof.fault->explanation, &proof.fault->message, &proof.fault->advice})
@@ -210,7 +211,7 @@ Task<kube::Outcome<Proof>> Guards::share(const std::string& what, uint32_t guard
     kube::Outcome<Proof> proof = co_await ask(guard);
     shared.running = false;
     proved_.notify_all();
-    // That one is not wanted any more says nothing to the others.
+    // Only this task was cancelled; the others still want the proof.
     if (!proof && proof.error().error().kind() == ErrorKind::cancelled) co_return proof;
     shared.last = std::move(proof);
     shared.covered = covers;
@@ -233,7 +234,7 @@ Task<Result<void>> Guards::prove_effect(uint32_t guard) {
   TimePoint began = run_.loop.now();
   while (state.origin != Origin::before && !state.unprovable &&
          (state.proved_over == 0 || state.proved_over != line_)) {
-    // By an injector, as a rule: a server may stay with the form that it was created in.
+    // Usually an injector changed it. An API server may still use the form in which it was created.
     if (is_webhook(it) && state.origin == Origin::created && changed_since_created(it)) state.origin = Origin::updated;
     Json form = live_form(it);
     bool inside = is_webhook(it) && state.origin == Origin::updated;
@@ -280,7 +281,7 @@ std::optional<uint32_t> Guards::beyond_reach(uint32_t node) {
 }
 
 Task<Result<uint64_t>> Guards::connection_for(uint32_t node) {
-  // A proof stores something, and a dry run stores nothing.
+  // A proof writes to the cluster, and a dry run must not.
   if (run_.options.dry_run) co_return 0;
   bool any_origin = false;
   for (const graph::GuardMatch& match : run_.graph.guards_of(node)) {
@@ -338,7 +339,8 @@ Task<Result<void>> Guards::climb_ladder(uint32_t guard) {
   if (is_webhook(it)) co_return co_await climb_webhook(guard);
   if (is_policy(it)) co_return co_await prove_effect(guard);
   if (it.kind == Guard::Kind::api_service && it.object) co_return co_await await_api_service(*it.object);
-  // A write in the stored version needs no conversion, and would break every LIST in the others while nobody answers.
+  // A write in the stored version needs no conversion. But while nobody answers, it would break every LIST in other
+  // versions.
   bool converts = it.kind == Guard::Kind::conversion && state.origin != Origin::before;
   if (converts) co_return co_await await_answer(guard);
   co_return Result<void>();

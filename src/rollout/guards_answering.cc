@@ -1,4 +1,4 @@
-// The upper rungs of the ladder: whether those who stand behind a guard answer, all of them, and still.
+// Proves the upper rungs: whether all endpoints behind a guard answer, and still do.
 #include <algorithm>
 
 #include "rollout/guards.h"
@@ -67,7 +67,7 @@ bool Guards::still_answers(uint32_t guard) const {
   return ready.empty() ? !states_[guard].has_endpoints : std::ranges::includes(*answering, ready);
 }
 
-// One for all objects that wait.
+// One task asks on behalf of all objects that wait.
 Task<Result<void>> Guards::await_answer_again(uint32_t guard) {
   State& state = states_[guard];
   while (!still_answers(guard)) {
@@ -84,7 +84,7 @@ Task<Result<void>> Guards::await_answer_again(uint32_t guard) {
   co_return Result<void>();
 }
 
-// A Service sends each call to one of its endpoints: that one of them answers says nothing about the others.
+// A Service sends each call to one of its endpoints, so the answer of one says nothing about the others.
 Task<Result<bool>> Guards::every_endpoint_listens(uint32_t guard, const std::set<std::string>& before) {
   const Guard& it = run_.graph.guards()[guard];
   if (!it.service) co_return true;
@@ -119,7 +119,7 @@ Task<Result<void>> Guards::await_answer(uint32_t guard) {
     else if (!unproved_since) unproved_since = run_.loop.now();
     bool in_vain = unproved_since && run_.loop.now() - *unproved_since >= kProofTime;
     if (!proof.proved && (proof.hopeless || in_vain)) {
-      // Nothing but what the cluster shows: an endpoint that is ready.
+      // No proof is possible. What remains is what the cluster shows: whether an endpoint is ready.
       auto count = it.service ? evidence_.endpoints(it.service->ns, it.service->name) : std::nullopt;
       if (!count || count->ready > 0) {
         run_.note(EventKind::warning, fmt::format("{} is not proved to answer: {}", it.text(), proof.why_not));
@@ -130,7 +130,7 @@ Task<Result<void>> Guards::await_answer(uint32_t guard) {
       std::set<std::string> asked = ready_addresses(it);
       CO_TRY_ASSIGN(bool all, co_await every_endpoint_listens(guard, before));
       bool as_created = is_webhook(it) && state.origin == Origin::created;
-      // What could not be proved is not asked for again.
+      // A proof that was given up is not tried again.
       bool same = state.origin == Origin::before || state.unprovable || !live_configuration(it) ||
                   (as_created ? !changed_since_created(it) : state.form == live_form(it));
       if (all) {
@@ -139,7 +139,7 @@ Task<Result<void>> Guards::await_answer(uint32_t guard) {
       }
       if (all && same) break;
       if (all) {
-        // Somebody, an injector as a rule, has changed it since: an API server may still go by the form before.
+        // Somebody, usually an injector, has changed it since. An API server may still use the form before.
         if (is_webhook(it)) state.origin = Origin::updated;
         state.proved_over = 0;
         CO_TRY(co_await prove_effect(guard));

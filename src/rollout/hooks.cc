@@ -12,7 +12,7 @@ using kube::FaultKind;
 
 constexpr Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Duration kLongestPause = std::chrono::seconds(5);
-// For a deletion at the end of a run.
+// The time limit of each deletion at the end of a run.
 constexpr Duration kEnding = std::chrono::seconds(10);
 
 bool runs_to_its_end(const object::Object& object) {
@@ -30,7 +30,7 @@ bool is_ours(const Run& run, const Json& live) {
   return !is_owned && std::ranges::any_of(metadata["managedFields"].items(), applied);
 }
 
-// Asks again while the answer is one that passes by itself, until it is cancelled.
+// Repeats a request while its answer is a failure that passes by itself, until cancelled.
 template <class Ask>
 auto ask_until_final(Run& run, Ask ask) -> decltype(ask()) {
   for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
@@ -47,7 +47,7 @@ Task<kube::Outcome<kube::Reply>> get(Run& run, uint32_t node) {
                          [&run, &object] { return run.client.get(*run.kinds.of(object), object.ns(), object.name()); });
 }
 
-// A request that is in flight ends, whatever is cancelled.
+// Sends one DELETE. Only `run.requests` can cancel it, so that a request in flight may end.
 Task<kube::Outcome<kube::Reply>> remove_once(Run& run, uint32_t node, const kube::DeleteOptions& options) {
   const object::Object& object = run.object(node);
   co_return co_await run.client.remove(*run.kinds.of(object), object.ns(), object.name(), options)
@@ -59,12 +59,12 @@ Task<kube::Outcome<kube::Reply>> remove(Run& run, uint32_t node, std::string uid
   co_return co_await ask_until_final(run, [&] { return remove_once(run, node, options); });
 }
 
-// The policy by which it is deleted now; empty if it stays.
+// Returns the policy because of which the hook is deleted now; empty if it stays.
 std::string_view ended_by(const Run& run, uint32_t node, bool complete) {
   std::optional<graph::Hook> hook = hook_of(run, node);
   const ObjectState& state = run.states[node];
   if (!hook || state.stored == ObjectState::Stored::no) return {};
-  // Without a name, what was there before may be somebody else's.
+  // If the bundle has no name, an object that existed before may belong to somebody else.
   if (run.part_of.empty() && state.stored != ObjectState::Stored::created && !runs_anew(run, node)) return {};
   bool runs = runs_to_its_end(run.object(node));
   bool succeeded = run.plan.state(node) == Plan::State::done && state.verdict.state == readiness::State::ready;

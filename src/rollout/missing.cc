@@ -12,7 +12,7 @@ struct Missing {
   std::string name;
 };
 
-// secret "db" not found, configmap "settings" not found
+// Finds the missing objects in texts such as: secret "db" not found, configmap "settings" not found
 std::vector<Missing> missing_in(std::string_view text) {
   std::vector<Missing> all;
   constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"secret \"", "Secret"},
@@ -41,7 +41,7 @@ bool is_starting(const Json& pod) {
   return pod["status"]["phase"].string_or("Pending") == "Pending" && !pod["metadata"].contains("deletionTimestamp");
 }
 
-// The last thing that the kubelet said about mounting the pod's volumes; empty if it said nothing.
+// Returns what the kubelet last reported about mounting the pod's volumes; empty if it reported nothing.
 std::string_view mount_failure(const Evidence& evidence, const Json& pod) {
   std::string_view uid = pod["metadata"]["uid"].string_or("");
   const Json* last = nullptr;

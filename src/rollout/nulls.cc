@@ -35,7 +35,7 @@ bool defines(const Json& definition, const object::Object& object) {
   return spec["group"].string_or("") == object.group() && spec["names"]["kind"].string_or("") == object.kind();
 }
 
-// The openAPIV3Schema of the object's version; null where nobody knows it.
+// Returns the openAPIV3Schema of the object's version; null if it is not known.
 const Json* find_schema(const object::Object& object, const manifest::Bundle& bundle,
                         const std::vector<Json>& definitions) {
   auto in = [&](const Json& definition) -> const Json* {
@@ -50,7 +50,7 @@ const Json* find_schema(const object::Object& object, const manifest::Bundle& bu
   return nullptr;
 }
 
-// Metadata is the same everywhere, whatever a schema says.
+// Metadata is the same for all kinds, whatever their schema says.
 void drop_in_metadata(Json& value) {
   Json::Object* metadata = value.make("metadata").if_object();
   Json::Object kept;

@@ -7,9 +7,9 @@ namespace fairlead::rollout {
 namespace {
 
 constexpr Duration kLongest = std::chrono::milliseconds(500);
-// So many CRDs are under way at once: with more, none is stored sooner, and everything else later.
+// How many CRDs are sent at once. With more, none would be stored sooner, and all other objects would be stored later.
 constexpr size_t kDefinitions = 4;
-// What a workload needs at most to be waited for.
+// CRDs wait only for workloads that need at most this many objects.
 constexpr size_t kLittle = 50;
 
 bool is_workload(const object::Object& object) {

@@ -24,8 +24,8 @@ void add_home_namespace(const Options& options, const graph::ClusterState& clust
     bundle.objects.push_back(*std::move(object));
 }
 
-// Kinds that neither the cluster nor the bundle has. Those of an API that comes with the bundle are found later, and so
-// are those that a controller defines.
+// Returns an error for each object whose kind neither the cluster nor the bundle has. Kinds of an API that comes with
+// the bundle, and kinds that a controller creates for a KindGenerator, are found later and are no error.
 manifest::Errors find_unknown_kinds(const Prepared& prepared, const kube::Discovered& discovered) {
   manifest::Errors errors;
   auto comes = [&](const object::Object& object) {
@@ -49,13 +49,13 @@ manifest::Errors find_unknown_kinds(const Prepared& prepared, const kube::Discov
   return errors;
 }
 
-// What the cluster has that makes a controller define kinds. Worth its requests only where something is missing.
+// Reads the KindGenerators of the cluster. These requests are sent only if a kind is missing.
 Task<void> read_kind_generators(kube::Client& client, const kube::Discovered& discovered,
                                 graph::ClusterState& cluster) {
   for (const graph::GeneratorKind& one : graph::generator_kinds()) {
     const object::Resource* resource = discovered.find(one.group, one.kind);
     if (!resource) continue;
-    // Whoever may not read them is told what is missing.
+    // If they cannot be read, the user is told which kinds are missing.
     auto list = co_await client.list(*resource, {});
     if (list)
       for (Json& item : list->items) cluster.kind_generators.push_back(std::move(item));

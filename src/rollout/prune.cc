@@ -9,13 +9,14 @@
 namespace fairlead::rollout {
 namespace {
 
-// What has gone meanwhile is as good as removed.
+// An object that was deleted by somebody else counts as removed.
 bool is_away(const removal::ObjectEnding& object) {
   using State = removal::ObjectEnding::State;
   return object.state == State::gone || object.state == State::absent || object.state == State::would_go;
 }
 
-// What of the bundle would go with an object that has left it: what is in a namespace, what is of a definition's kind.
+// Finds objects of the bundle that would be deleted with an object that has left it: objects in a Namespace, instances
+// of a CRD.
 class Dependents {
  public:
   explicit Dependents(const manifest::Bundle& bundle) {
@@ -25,7 +26,7 @@ class Dependents {
     }
   }
 
-  // Null if there is nothing.
+  // Returns one of them; null if there is none.
   const object::Object* find(const inventory::Member& member) const {
     if (member.key.group.empty() && member.key.kind == "Namespace") {
       auto found = in_namespace_.find(member.key.name);
@@ -61,7 +62,7 @@ Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Jo
   Dependents dependents(prepared.bundle);
   std::vector<removal::Target> targets;
   for (const inventory::Member& member : prepared.members) {
-    // The record is in its home, which --create-namespace may have made.
+    // The home stays, since the bundle's record is in it. --create-namespace may have made it a member.
     if (wanted.contains(member.key) || is_home(member, *prepared.inventory)) continue;
     if (const object::Object* dependent = dependents.find(member)) {
       journal.add({.kind = journal::EventKind::warning,

@@ -18,14 +18,16 @@ void RetryGate::evidence_changed(bool likely) {
   evidence_at_ = loop_.now();
   scout_changed_.notify_all();
   if (!likely || !scout_ || pausing_) return;
-  // What it asked may hang for long: a call into a network that did not know the Service yet.
+  // The scout's request may hang for long, if it was sent before the network knew the Service. Another waiter takes
+  // over.
   scout_ = nullptr;
   changed_.notify_one();
 }
 
-// Pods listen soon after they are Ready, or late for a reason: the pauses are a twenty-fifth of the time that has
-// passed for the first seconds, and grow to a twelfth. Three seconds are less than 50 tries, ten minutes less than 200.
-// Evidence that changes again and again makes them short again, but not as short as they were.
+// Pods listen soon after they are Ready, or late for a reason. So a pause is a twenty-fifth of the time since the
+// evidence changed during the first seconds, and grows to a twelfth. This makes fewer than 50 retries in three seconds,
+// and fewer than 200 in ten minutes. Evidence that changes again and again makes the pauses short again, but not as
+// short as at first.
 Duration RetryGate::next_pause() const {
   std::chrono::duration<double> quiet = loop_.now() - evidence_at_;
   auto pause = std::chrono::duration_cast<Duration>(quiet * std::clamp(quiet.count() / 200, 1.0 / 25, 1.0 / 12));

@@ -13,14 +13,14 @@ namespace {
 using removal::Chain;
 
 struct Group {
-  // The object of the bundle that does not work, where it is one.
+  // The object of the bundle that does not work, if the cause is an object.
   std::optional<uint32_t> root;
-  // Nodes with an error, the root among them.
+  // The nodes with an error, including the root.
   std::vector<uint32_t> members;
   std::set<uint32_t> guards;
 };
 
-// The guard itself does not work: that has nothing to do with the object that was sent.
+// True if the guard itself does not work, whatever object is sent.
 bool is_guard_down(const kube::Fault& fault) {
   switch (fault.kind) {
     case kube::FaultKind::webhook_untrusted:
@@ -36,14 +36,14 @@ bool is_object(const Run& run, uint32_t node) { return node < run.states.size();
 
 std::string key_of_node(uint32_t node) { return fmt::format("node {}", node); }
 
-// The node with an error that `node` failed with, or is held by.
+// Returns `node` if it has an error, or the failed node that blocks it.
 std::optional<uint32_t> culprit(const Run& run, uint32_t node) {
   if (run.errors.contains(node)) return node;
   if (run.plan.state(node) == Plan::State::blocked) return run.plan.root_cause(node);
   return std::nullopt;
 }
 
-// An object that the guard stands on and that does not work is the cause of whatever the guard blocks.
+// Returns a failed object that backs the guard. Such an object is the cause of everything that the guard blocks.
 std::optional<uint32_t> broken_below(const Run& run, const graph::Guard& guard) {
   for (uint32_t node : guard.backed_by)
     if (auto found = culprit(run, node); found && is_object(run, *found) && !is_blocked(run, *found)) return found;
@@ -56,7 +56,7 @@ std::string key_of_guard(const Run& run, uint32_t guard) {
   return it.service ? gate_of_service(it.service->ns, it.service->name) : it.text();
 }
 
-// The guard that keeps an object from being accepted, or that a node is itself.
+// Returns the guard that blocks an object, or the guard that the node itself is.
 std::optional<uint32_t> guard_at(const Run& run, uint32_t node) {
   if (!is_object(run, node))
     return run.graph.nodes()[node].kind == graph::Node::Kind::guard ? std::optional(run.graph.nodes()[node].index)
@@ -70,7 +70,7 @@ std::string key_of(const Run& run, uint32_t node, const Error& error) {
   if (std::optional<uint32_t> guard = guard_at(run, node)) return key_of_guard(run, *guard);
   if (!is_object(run, node) || !is_blocked(run, node)) return key_of_node(node);
   const ObjectState& state = run.states[node];
-  // What a webhook answers may be about the object.
+  // The answer of a webhook may be about this object only.
   if (state.fault && state.fault->webhook) return state.fault->explanation;
   if (state.fault && state.fault->wait.what != kube::Awaited::nothing) return gate_for(*state.fault);
   return error.cause() ? error.cause()->message() : key_of_node(node);
@@ -118,7 +118,7 @@ std::vector<uint32_t> blocked_by(const Run& run, const Group& group) {
   return {blocked.begin(), blocked.end()};
 }
 
-// The error without its first layer: what keeps the object from being accepted.
+// Returns the error without its first layer: why the object is not accepted.
 Error below(const Error& error) {
   if (!error.cause()) return error;
   Error inner(error.kind(), error.cause()->what());
@@ -127,7 +127,7 @@ Error below(const Error& error) {
   return error.next().empty() ? inner : std::move(inner).next(error.next());
 }
 
-// The error that heads a group of several: that of a guard, or else what the first blocked object waits for.
+// Returns the first error of a group of several: that of a guard, or else what the first blocked object waits for.
 Error head_of(const Run& run, const Group& group) {
   for (uint32_t node : group.members)
     if (!is_object(run, node)) return run.errors.at(node);
@@ -142,7 +142,7 @@ std::string others_text(const Run& run, const Group& group) {
   return fmt::format(", nor are {} other webhooks", group.guards.size() - 1);
 }
 
-// "Deployment operator/operator is not ready: 0 of 1 replica is ready"
+// Returns "Deployment operator/operator is not ready: 0 of 1 replica is ready".
 std::string failing_text(const Run& run, uint32_t node) {
   const Error& error = run.errors.at(node);
   return error.cause() ? fmt::format("{}: {}", error.what(), error.cause()->what()) : error.what();
@@ -155,7 +155,7 @@ std::string source_of(const Run& run, const Group& group, const Error& head) {
   return head.where();
 }
 
-// One error for the whole group: the guard, its Service, the object that does not work, and why.
+// Builds one error for the whole group: the guard, its Service, the object that does not work, and why.
 Error error_of(const Run& run, const Group& group) {
   if (group.members.size() == 1) return run.errors.at(group.members.front());
   Error head = head_of(run, group);
@@ -164,7 +164,7 @@ Error error_of(const Run& run, const Group& group) {
   if (group.root) {
     const Error& own = run.errors.at(*group.root);
     chain.causes.insert(chain.causes.begin() + (chain.causes.empty() ? 0 : 1), failing_text(run, *group.root));
-    // Nothing is known below the Service: what is known of the object itself.
+    // If nothing is known below the Service, add what is known about the object itself.
     if (const Error* reason = own.cause(); reason && chain.causes.size() <= 2)
       for (const Error* cause = reason->cause(); cause; cause = cause->cause()) chain.causes.push_back(cause->what());
     if (!own.next().empty()) chain.next = own.next();

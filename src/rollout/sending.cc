@@ -23,10 +23,10 @@ using kube::FaultKind;
 
 constexpr Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Duration kLongestPause = std::chrono::seconds(5);
-// Somewhat more than the client has in flight at once. Any further ones would only take memory, and would still go out
-// after the run was stopped.
+// Somewhat more than the client has in flight at once. More would only take memory, and would still be sent after the
+// run was stopped.
 constexpr size_t kUnderWay = 96;
-// An API server uses a changed CRD within this, wherever it gets it from.
+// Every API server uses a changed CRD after this time.
 constexpr Duration kSchemaSettles = std::chrono::seconds(15);
 constexpr std::string_view kOnImmutable = "fairlead.dev/on-immutable";
 
@@ -36,7 +36,7 @@ Json as_sent(const object::Object& object, std::string_view part_of) {
   Json value = object.value();
   leave_to_injectors(value);
   if (!part_of.empty()) value.make("metadata").make("labels").make(inventory::kPartOfLabel) = part_of;
-  // What only the API server sets, and people copy from `kubectl get -o yaml`.
+  // Fields that only the API server sets, and that people copy from `kubectl get -o yaml`.
   if (Json::Object* metadata = value.make("metadata").if_object())
     for (std::string_view name : {"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"})
       metadata->erase(name);
@@ -79,12 +79,13 @@ bool Sender::may_have_outdated_schema(uint32_t node, const Fault& fault) const {
 
 Sender::Then Sender::decide(const Json& answer) const {
   if (run_.options.dry_run) return Then::accept;
-  // It took the change, and is on its way out all the same: what leans on it has to wait for the next one.
+  // The object accepted the change, but is being deleted. Objects that need it have to wait for the next one.
   if (is_terminating(answer)) return Then::await_gone;
   return inventory::former_managers(answer, run_.successor()).empty() ? Then::accept : Then::apply_again;
 }
 
-// They come or change with this run. What was there before would be found if it were what the policy looks for.
+// True if this run creates or changes parameters of the policy. Parameters that existed before do not count: the policy
+// would have found them.
 bool Sender::brings_parameters(std::string_view policy) const {
   for (const graph::Guard& guard : run_.graph.guards()) {
     bool is_policy =
@@ -103,7 +104,7 @@ bool Sender::brings_parameters(std::string_view policy) const {
 Sender::Next Sender::decide(uint32_t node, const Failure& failure) const {
   const Fault* fault = failure.fault();
   if (!fault) {
-    // No answer. An apply can be sent again, whether it was carried out or not.
+    // There was no answer. An apply can be repeated, whether it was carried out or not.
     ErrorKind kind = failure.error().kind();
     return kind == ErrorKind::unavailable || kind == ErrorKind::timeout ? Next::pause : Next::give_up;
   }
@@ -150,7 +151,7 @@ Task<kube::Outcome<void>> Sender::take_over(uint32_t node, uint64_t connection, 
       Json::Object{{"op", "replace"},
                    {"path", "/metadata/managedFields"},
                    {"value", inventory::managed_fields_after_takeover(answer, successor)}},
-      // Somebody else may have changed the object meanwhile: then the API server refuses.
+      // The API server refuses this if somebody else has changed the object meanwhile.
       Json::Object{
           {"op", "replace"}, {"path", "/metadata/resourceVersion"}, {"value", answer["metadata"]["resourceVersion"]}}});
   kube::WriteOptions options;
@@ -164,7 +165,7 @@ Task<kube::Outcome<void>> Sender::take_over(uint32_t node, uint64_t connection, 
   co_return kube::Outcome<void>();
 }
 
-// Objects that are moved from another bundle have their own note.
+// Objects that are moved from another bundle have a note of their own.
 void Sender::tell_taken_over(uint32_t node, const std::vector<std::string>& managers) {
   run_.states[node].taken_over = true;
   std::string text;
@@ -215,7 +216,7 @@ Task<Result<bool>> Sender::conflict_rules(uint32_t node, const Failure& failure,
   for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
     auto there = co_await run_.client.get(*run_.kinds.of(object), object.ns(), object.name());
     if (there) live = std::move(there->value);
-    // It has gone meanwhile: nobody owns anything any more.
+    // The object was deleted meanwhile, so nobody owns its fields any more.
     else if (there.error().is(FaultKind::not_found)) co_return false;
     bool is_answered = there || (there.error().fault() && there.error().fault()->disposition == Disposition::permanent);
     if (is_answered) break;
@@ -226,7 +227,7 @@ Task<Result<bool>> Sender::conflict_rules(uint32_t node, const Failure& failure,
   Ruling ruling = rule_on(*failure.fault(), live, applier);
   force = ruling == Ruling::take_over || ruling == Ruling::move_here;
   if (ruling == Ruling::take_over) {
-    // Those who give way by themselves are named when their fields are taken over.
+    // Managers that give way by themselves are named when their fields are taken over.
     if (run_.options.force_conflicts)
       run_.tell(EventKind::note, node, "adopted", "its fields are taken over: " + failure.fault()->explanation);
   } else if (ruling == Ruling::refuse) {
@@ -252,7 +253,7 @@ Task<Result<bool>> Sender::recreate(uint32_t node) {
       std::string uid(there->value["metadata"]["uid"].string_or(""));
       auto removed = co_await run_.client.remove(resource, object.ns(), object.name(),
                                                  {.uid = std::move(uid), .propagation = "Background"});
-      // Somebody else deleted it; or made it anew, and then it may have to be deleted no more.
+      // Somebody else deleted the object, or recreated it, and then it may not have to be deleted again.
       bool is_another =
           !removed && (removed.error().is(FaultKind::not_found) || removed.error().is(FaultKind::conflict));
       if (is_another) co_return false;
@@ -295,8 +296,8 @@ Task<Result<void>> Sender::await_gone(uint32_t node) {
   }
 }
 
-// The kinds of an API that comes with the bundle are known only once its server answers, and those that a controller
-// defines once it has done so.
+// The kinds of an API that comes with the bundle are known once its server answers. Kinds that a controller creates for
+// a KindGenerator are known once it has created them.
 Task<Result<void>> Sender::learn_kind(uint32_t node, std::optional<Failure>& last) {
   const object::Object& object = run_.object(node);
   Duration pause = kFirstPause;
@@ -372,7 +373,8 @@ Task<Result<void>> Sender::send_until_stored(uint32_t node, RetryGate::Place& pl
     if (!claim_keeper_.is_recorded(node)) CO_TRY(co_await claim_keeper_.await_record(node, last));
     CO_TRY_ASSIGN(attempt.connection, co_await guards_.connection_for(node));
     CO_TRY(co_await precedence_.await(node));
-    // Not governed by patience: it is not the object's fault that there are many, and what is in flight ends by itself.
+    // The object's own time limit does not apply here: the object cannot help that there are many others, and requests
+    // in flight end by themselves.
     CO_TRY(co_await take_turn().governed_by(&run_.waits));
     CO_TRY_ASSIGN(is_settled, co_await send_once(node, attempt, place, last));
   }
@@ -420,7 +422,7 @@ Task<Result<bool>> Sender::answer_refusal(uint32_t node, Attempt& attempt, Retry
   }
   switch (next) {
     case Next::give_up:
-      // A denial proves that the webhook works: others who wait for it need not.
+      // A denial proves that the webhook works, so the other waiters may retry.
       if (failure.is(FaultKind::webhook_denied)) place.passed();
       refuse(node, failure, std::nullopt);
       co_return true;
@@ -442,7 +444,7 @@ Task<Result<bool>> Sender::answer_refusal(uint32_t node, Attempt& attempt, Retry
 
 std::string Sender::reason_not_to_check(Next next, const Failure& failure) const {
   if (!run_.options.dry_run) return {};
-  // The webhook refuses to be asked in a dry run. That says nothing about the object.
+  // The webhook cannot be called in a dry run. That says nothing about the object.
   if (next == Next::give_up && failure.is(FaultKind::webhook_no_dry_run))
     return "it cannot be checked: " + failure.fault()->explanation;
   if (next == Next::recreate) return "a field that cannot be changed differs: it would be deleted and made again";
@@ -474,7 +476,7 @@ bool Sender::is_still_unchanged(uint32_t node) const {
   });
 }
 
-// A dry run stores nothing, and so cannot tell about what leans on the bundle itself.
+// A dry run stores nothing, so it cannot check objects that depend on others of the bundle.
 void Sender::unchecked(uint32_t node, std::string text) {
   run_.states[node].unchecked = true;
   run_.states[node].warnings.push_back(text);

@@ -16,12 +16,12 @@ namespace {
 using journal::EventKind;
 using readiness::State;
 
-// After this long without a status, nobody is taken to write one.
+// If there is no status after this time, we assume that no controller writes one.
 constexpr Duration kStatusGrace = std::chrono::seconds(10);
-// Most pods start faster than this: only then is it worth watching them.
+// Most pods start faster than this. Pods are watched only after this time.
 constexpr Duration kPodsGrace = std::chrono::seconds(3);
 
-// The most likely cause, as far as the object's last form tells.
+// Returns the most likely reason for the deletion, from the object's last form.
 std::string who_deleted(const Json& last) {
   if (const Json& owners = last["metadata"]["ownerReferences"]; !owners.items().empty())
     return fmt::format("it has an owner, {} {}: the garbage collector deletes it when its owner is not there",
@@ -47,7 +47,7 @@ bool Tracker::is_enough(uint32_t node) const {
   return !run_.options.wait && !run_.plan.is_needed_done(node);
 }
 
-// Since anything but its status was last written.
+// Returns the time since anything but the object's status was last written.
 Duration Tracker::age_of(const Json& object) const {
   const Json& metadata = object["metadata"];
   std::optional<WallTime> last = kube::parse_timestamp(metadata["creationTimestamp"].string_or(""));
@@ -120,8 +120,7 @@ void Tracker::watch(uint32_t node) {
       return;
     }
     if (!running->second->trouble()) {
-      // It may have shown what came of the object before we were told that it is stored, and then does not show it
-      // again.
+      // The watch may have shown the object before we knew that it is stored, and then does not show it again.
       if (const Json* seen = running->second->find(object.ns(), object.name())) see(node, *seen);
       return;
     }
@@ -150,7 +149,7 @@ void Tracker::start(const object::Resource& resource, View view) {
   scope_.spawn(watched->run());
 }
 
-// The watch has shown all that is there, or has failed: then those that it was to show are watched more narrowly.
+// Called when the watch has shown all objects, or has failed. If it failed, its objects are watched by narrower views.
 void Tracker::synced(const std::string& view) {
   const kube::Watched& watched = *watches_.at(view);
   std::vector<uint32_t> concerned;
@@ -166,7 +165,7 @@ void Tracker::synced(const std::string& view) {
   }
 }
 
-// Nothing more will be learnt about it: waiting would be in vain.
+// Marks the object as failed, since nothing more will be known about it and waiting would be useless.
 void Tracker::cannot_see(uint32_t node, Error why) {
   const object::Object& object = run_.object(node);
   std::string next = why.next();
@@ -184,7 +183,7 @@ void Tracker::look_again(uint32_t node) {
   if (waiting_.contains(node)) scope_.spawn(find_out_whether_deleted(node));
 }
 
-// A watch by label also loses an object that only loses its label.
+// A watch by label also reports an object as deleted if it only lost its label.
 Task<void> Tracker::find_out_whether_deleted(uint32_t node) {
   const object::Object& object = run_.object(node);
   auto there = co_await retry_while_passing(
@@ -214,7 +213,7 @@ void Tracker::deleted(uint32_t node, std::string_view how) {
 void Tracker::see(uint32_t node, const Json& object) {
   auto found = waiting_.find(node);
   if (found == waiting_.end()) return;
-  // What was there before our own write says nothing about it.
+  // A version from before our own write says nothing about what we wrote.
   if (version_number(object) < run_.states[node].version) return;
   if (object["metadata"]["uid"].string_or("") != run_.states[node].uid) {
     deleted(node, "was deleted and created again");
@@ -257,8 +256,8 @@ readiness::Why Tracker::why(uint32_t node, const Json& object) const {
   return makes_pods(key) ? why_pods(run_, evidence_, node, object) : readiness::Why();
 }
 
-// The first evidence is told at once, while the wait goes on: it may pass, and people want to know. That a pod takes
-// its time to start is none for a while.
+// Reports trouble at once, while the wait continues: it may pass, and people want to know. For a while after the object
+// was stored, it is no trouble that a pod takes time to start.
 void Tracker::tell_trouble(uint32_t node, const readiness::Why& why) {
   std::string& last = waiting_[node].trouble;
   bool is_early = !why.grave && run_.loop.now() - run_.states[node].stored_at < kPodsGrace;
