@@ -17,12 +17,12 @@ constexpr size_t kForeignNamed = 10;
 constexpr size_t kFewNamespaces = 2;
 constexpr Duration kFirstPause = std::chrono::milliseconds(200);
 constexpr Duration kLongestPause = std::chrono::seconds(10);
-// A server that answers, and so often not with a list, will not give one: about a minute.
+// After this many answers without a list, about a minute, the server is not expected to give one.
 constexpr int kAnswers = 12;
 
-// Nothing is lost with what every namespace has, or what goes with its owner.
+// True for objects whose deletion is no loss: every namespace has them, or they are deleted with their owner.
 bool is_incidental(const object::Key& key, const Json& object, const std::optional<inventory::Identity>& bundle) {
-  // The inventory of the bundle itself.
+  // This is the record of the bundle itself.
   std::string_view record_of = object["metadata"]["labels"][inventory::kIdLabel].string_or("");
   if (bundle && record_of == bundle->label_value) return true;
   bool is_of_service = key.kind == "Endpoints" && key.group.empty();
@@ -89,8 +89,8 @@ struct Contents {
                                         .uid = std::string(metadata["uid"].string_or(""))});
   }
 
-  // Its CRD is gone since the kinds were read, and so are all of its objects: as after a run that was killed while it
-  // removed the CRD.
+  // True if the kind is not served any more: its CRD was deleted after the kinds were read, and with it all its
+  // objects. This happens after a run that was killed while it deleted the CRD.
   Task<bool> is_served_no_more(object::Resource resource, const kube::Failure& failure) {
     if (!failure.is(kube::FaultKind::not_served)) co_return false;
     if (!co_await run.discovery.refresh()) co_return false;
@@ -105,7 +105,8 @@ struct Contents {
       for (const auto& [place, object] : watched->objects()) take(resource, object);
       co_return;
     }
-    // Taken for empty, a namespace would lose its operator before what that has to clean up.
+    // Retry: if the namespace were taken for empty, its operator would be deleted before the objects that it has to
+    // clean up.
     Duration pause = kFirstPause;
     for (int answers = 0; answers < kAnswers;) {
       auto list = co_await run.client.list(resource, {.ns = ns, .metadata_only = true});
@@ -134,7 +135,7 @@ Task<void> find_contents(Run& run, const Tracker& tracker, const Provenance& pro
   auto [kinds, incomplete] = namespaced_kinds(run.discovery.known());
   if (run.options.bundle) {
     kinds = all_namespaced_kinds(run.discovery.known());
-    // Events are nobody's loss, and a busy namespace has thousands of them.
+    // Nobody misses Events, and a busy namespace has thousands of them.
     std::erase_if(kinds, [](const object::Resource& kind) {
       return kind.kind == "Event" && (kind.group.empty() || kind.group == "events.k8s.io");
     });

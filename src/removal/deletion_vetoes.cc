@@ -40,7 +40,7 @@ Task<DeletionVetoes> DeletionVetoes::find(Run& run) {
 
 void DeletionVetoes::take(const object::Resource& resource, const Json& item) {
   if (resource.kind == kPolicy) {
-    // What it refuses is up to its expressions and bindings.
+    // What a policy refuses depends on its expressions and bindings, which are not evaluated here.
     const Json& rules = item["spec"]["matchConstraints"]["resourceRules"];
     if (std::ranges::any_of(rules.items(), names_deletions)) everything_ = true;
     return;

@@ -19,7 +19,7 @@ using State = ObjectEnding::State;
 
 constexpr Duration kInterruptionCheck = std::chrono::seconds(1);
 constexpr size_t kNamedKinds = 6;
-// For what is in flight when a run is stopped or its time is over.
+// How long requests in flight may take after the run was stopped or its time was over.
 constexpr Duration kLandingTime = std::chrono::seconds(5);
 
 const Json kNothing;
@@ -68,14 +68,15 @@ class Engine {
     run_.out_of_time = true;
     end_waits();
   }
-  // What is in flight should end by itself, but a server that does not answer is not waited for.
+  // Lets requests in flight end by themselves, but only for a limited time, since a server may not answer.
   void end_waits() {
     run_.waits.cancel();
     if (!landed_) landed_.emplace(loop_, loop_.now() + kLandingTime, run_.requests);
     run_.changed.notify_all();
   }
 
-  // Which kind each target is of. One that nobody serves has no objects, unless its server does not answer.
+  // Finds the kind of each target. A kind that nobody serves has no objects. Returns an error if it may only be
+  // unknown, because its API server does not answer.
   std::optional<Error> resolve() {
     const kube::Discovered& known = run_.discovery.known();
     for (uint32_t i = 0; i < run_.targets.size(); ++i) {
@@ -125,14 +126,14 @@ class Engine {
     co_return ending;
   }
 
-  // What keeps the watches from telling what is there.
+  // Returns why the watches could not show which targets exist.
   Error interruption() const {
     for (uint32_t i = 0; i < run_.targets.size(); ++i)
       if (const Error* interruption = tracker_.interruption(i)) return *interruption;
     return Error(ErrorKind::timeout, "the API server did not list it in time");
   }
 
-  // What is there, as the watches tell it.
+  // Takes in the targets from `first` on as the watches show them.
   void take_in(uint32_t first) {
     for (uint32_t i = first; i < run_.targets.size(); ++i) {
       const Json* live = tracker_.find(i);
@@ -167,11 +168,13 @@ class Engine {
            refusal_of(run_.key(i), entry.last, run_.options.bundle, run_.options.force, run_.owners);
   }
 
-  // Contents of a namespace that a controller has to clean up go before what may be that controller, if it goes itself.
+  // Adds the contents of namespaces that a controller has to clean up as targets, so that they are deleted before that
+  // controller, which may be a target as well.
   Task<void> add_contents(const std::vector<Collateral>& collaterals) {
     auto first = uint32_t(run_.targets.size());
     auto is_namespace = [](const Target& target) { return target.key.group.empty() && target.key.kind == "Namespace"; };
-    // Where nothing but namespaces goes, whoever cleans up may be anywhere: the namespaces' own controller sees to it.
+    // If all targets are namespaces, the controller may be anywhere, and the namespace controller takes care of the
+    // order.
     if (std::ranges::all_of(run_.targets, is_namespace)) co_return;
     if (std::ranges::all_of(collaterals, [](const Collateral& collateral) { return collateral.carrying.empty(); }))
       co_return;
@@ -190,7 +193,8 @@ class Engine {
     take_in(first);
   }
 
-  // A namespace rests for seconds before it goes: where nothing speaks against it, what is in it goes meanwhile.
+  // Finds the namespaces that can be deleted together with their contents. The namespace controller waits for seconds
+  // before it begins, and the contents can be deleted meanwhile if nothing speaks against it.
   Task<void> find_what_goes_at_once(std::vector<LiveTarget>& targets) {
     std::map<std::string_view, uint32_t> namespaces;
     for (uint32_t i = 0; i < targets.size(); ++i)
@@ -207,12 +211,12 @@ class Engine {
     }
   }
 
-  // A bundle takes nothing of others along with its namespaces and CRDs.
+  // Finds the Namespaces and CRDs that stay, because a bundle must not delete objects of others with them.
   void find_what_is_kept(const std::vector<Collateral>& collaterals) {
     if (!run_.options.bundle) return;
     for (const Collateral& collateral : collaterals) {
       TargetState& entry = run_.states[collateral.container];
-      // What is on its way out already cannot be kept.
+      // An object that is being deleted already cannot be kept.
       if (entry.progress.terminating) continue;
       Error error(ErrorKind::denied, fmt::format("{} stays", run_.key(collateral.container).text()));
       bool bundles_lose = collateral.of_bundles > 0 && !run_.options.force;
@@ -229,7 +233,7 @@ class Engine {
     }
   }
 
-  // Finds out which bundles the targets belong to that may not be removed for that reason.
+  // Finds the names of the bundles to which targets belong, where that is a reason not to delete them.
   Task<void> name_owners() {
     if (run_.options.bundle || run_.options.force) co_return;
     for (const TargetState& entry : run_.states) {
@@ -239,7 +243,7 @@ class Engine {
     }
   }
 
-  // What is there, what may not go, and what else would go.
+  // Finds out which targets exist, which must not be deleted, and what would be deleted with them. Makes the plan.
   Task<std::vector<Collateral>> look() {
     take_in(0);
     co_await name_owners().governed_by(&run_.waits);
@@ -265,7 +269,7 @@ class Engine {
             i, State::unknown,
             Error(ErrorKind::denied, fmt::format("it is not known whether {} is there", key.text())).because(*trouble));
       } else if (!tracker_.is_known(i)) {
-        // The run was ended before anything was known about it.
+        // The run ended before anything was known about this target.
         continue;
       } else if (entry.last.is_null()) {
         entry.state = State::absent;
@@ -290,7 +294,7 @@ class Engine {
                                      collateral.guarded)));
   }
 
-  // Tells what else will go, and asks.
+  // Reports what else will be deleted, and asks the user. Returns false if the answer was no.
   Task<bool> is_wanted(const std::vector<Collateral>& collaterals) {
     std::map<std::string, size_t> kinds;
     size_t count = 0;

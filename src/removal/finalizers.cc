@@ -73,7 +73,7 @@ constexpr auto kKnown = std::to_array<Known>({
 }  // namespace
 
 const FinalizerOwner* find_finalizer(std::string_view finalizer) {
-  // Names that end in a slash are all those of a domain.
+  // A name that ends in a slash stands for all finalizers that begin with it.
   auto is_it = [&](const Known& known) {
     return known.name.ends_with('/') ? finalizer.starts_with(known.name) : finalizer == known.name;
   };
@@ -83,7 +83,7 @@ const FinalizerOwner* find_finalizer(std::string_view finalizer) {
 
 std::string domain_of(std::string_view finalizer) {
   std::string_view domain = finalizer.substr(0, finalizer.find('/'));
-  // Without the last part (io, com, dev), and of what is left the last: "x.external-secrets.io" is of external-secrets.
+  // Drop the last part (io, com, dev), and take the last of the others: "external-secrets" of "x.external-secrets.io".
   size_t dot = domain.rfind('.');
   if (dot == std::string_view::npos) return std::string(domain);
   domain = domain.substr(0, dot);

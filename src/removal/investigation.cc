@@ -9,7 +9,7 @@
 namespace fairlead::removal {
 namespace {
 
-// Of each kind so many objects are looked at, and of what remains in a namespace so many kinds.
+// How many objects of each kind are read, and how many of the kinds that remain in a namespace.
 constexpr size_t kSome = 500;
 constexpr size_t kKinds = 3;
 constexpr size_t kServices = 2;

@@ -13,7 +13,7 @@ using journal::EventKind;
 constexpr Duration kUntilWebhookIsGone = std::chrono::seconds(10);
 constexpr Duration kBetweenClaims = std::chrono::milliseconds(200);
 
-// One run on the members of one bundle.
+// Deletes the members of one bundle in one run.
 class Members {
  public:
   Members(kube::Client& client, kube::Discovery& discovery, inventory::Inventory& inventory, journal::Journal& journal)
@@ -70,7 +70,7 @@ class Members {
     return targets;
   }
 
-  // The bundle's home may be part of it, and then the record and the claim go with it.
+  // True for the bundle's home. If it is a member, the record and the claim are deleted with it.
   bool is_home(const object::Key& key) const {
     return key.kind == "Namespace" && key.group.empty() && key.name == inventory_.home();
   }
@@ -102,7 +102,8 @@ class Members {
                        .because(one.why));
   }
 
-  // The webhook that stood in the way has gone with the bundle, as a rule; API servers learn of that a little later.
+  // Takes the claim at the end. Usually the webhook that blocked it was deleted with the bundle, and API servers learn
+  // of that a little later.
   Task<kube::Outcome<void>> claim_at_last() {
     TimePoint until = client_.loop().now() + kUntilWebhookIsGone;
     while (true) {
@@ -136,14 +137,14 @@ class Members {
   kube::Discovery& discovery_;
   inventory::Inventory& inventory_;
   journal::Journal& journal_;
-  // Why the bundle is not ours any more.
+  // Why the bundle no longer belongs to this run.
   std::optional<Error> lost_;
 };
 
 }  // namespace
 
 Ending failed_with(std::vector<Error> errors) {
-  // Only whoever asked for the run cancels what it does.
+  // Only the caller cancels a run.
   bool was_cancelled = !errors.empty() && std::ranges::all_of(errors, [](const Error& error) {
     return error.kind() == ErrorKind::cancelled;
   });

@@ -8,7 +8,7 @@ namespace {
 
 using GroupAndKind = std::pair<std::string_view, std::string_view>;
 
-// Kinds that the cluster has besides its own: so many are looked at.
+// How many kinds that do not belong to Kubernetes itself are selected.
 constexpr size_t kCustomKinds = 15;
 
 constexpr GroupAndKind kOwnKinds[] = {{"", "ConfigMap"},

@@ -14,7 +14,8 @@ namespace {
 
 using Strength = Edge::Strength;
 
-// What goes first has the lowest number. Edges that must be never lead up, so that they have no loops.
+// The lowest number is deleted first. With an edge of strength `must`, no target waits for one with a higher number, so
+// these edges form no loops.
 enum class Turn : uint8_t { held, definition, webhook, rest, name_space };
 
 bool is_definition(const object::Key& key) {
@@ -28,7 +29,8 @@ bool is_webhook_configuration(const object::Key& key) {
 }
 bool is_namespace(const object::Key& key) { return key.group.empty() && key.kind == "Namespace"; }
 
-// Groups of Kubernetes itself, and those of its add-ons that are APIs of their own, differ in nothing but this.
+// True if the group does not belong to Kubernetes itself. Nothing but its name tells a group of Kubernetes from one of
+// an add-on that has its own API.
 bool is_custom(const object::Key& key) {
   static const std::set<std::string_view> kOwn{"apps",
                                                "batch",
@@ -91,7 +93,7 @@ class Ordering {
     if (is_webhook_configuration(key)) return Turn::webhook;
     if (is_custom(key) || has_foreign_finalizer(*target.live)) return Turn::held;
     for (const Hook& hook : webhooks_) {
-      // What may be behind the webhook itself stays until nobody is asked any more.
+      // An object that may be behind the webhook itself stays until the webhook is no longer called.
       if (hook.webhook.service && hook.webhook.service->ns == key.ns) continue;
       if (is_asked(hook.webhook, target, admission::Operation::remove)) return Turn::held;
     }
@@ -102,7 +104,7 @@ class Ordering {
     if (later != sooner) order_.edges.push_back({later, sooner, strength, std::move(reason)});
   }
 
-  // A node that is gone when all of them are.
+  // Adds a node that is done when all members are deleted.
   uint32_t add_group(std::string text, const std::vector<uint32_t>& members) {
     uint32_t node = order_.nodes();
     order_.groups.push_back(std::move(text));
@@ -142,7 +144,7 @@ class Ordering {
     }
   }
 
-  // While a configuration is there, its webhook is asked about every update that removes a finalizer.
+  // As long as a configuration exists, its webhook is called for every update that removes a finalizer.
   void add_webhooks() {
     for (const Hook& hook : webhooks_) {
       for (uint32_t i = 0; i < targets_.size(); ++i) {
@@ -197,7 +199,7 @@ class Ordering {
       if (!targets_[found->second].at_once || ordered.contains(ns))
         after(found->second, i, Strength::must, "it is in it");
     }
-    // A namespace may hold what cleans up, or what is behind a webhook or an API, whoever has put it there.
+    // A namespace may contain a controller that cleans up, or pods behind a webhook or an API, whoever created them.
     for (Turn turn : {Turn::held, Turn::definition, Turn::webhook}) {
       if (!has(turn)) continue;
       uint32_t gate = all_of(turn, turn == Turn::held         ? "what controllers have to clean up"
@@ -207,7 +209,7 @@ class Ordering {
     }
   }
 
-  // Those in which something has to go before something else.
+  // Returns the namespaces in which some objects have to be deleted before others.
   std::set<std::string> namespaces_with_an_order() const {
     std::set<std::string> names;
     for (uint32_t i = 0; i < targets_.size(); ++i)
@@ -220,14 +222,14 @@ class Ordering {
     return names;
   }
 
-  // Needs that people have written down, the other way round.
+  // Adds the needs that people wrote down, reversed.
   void add_wishes() {
     manifest::Bundle bundle;
     std::vector<uint32_t> of;
     auto is_annotated = [](const LiveTarget& target) { return (*target.live)["metadata"]["annotations"].is_object(); };
     if (std::ranges::none_of(targets_, is_annotated)) return;
     for (uint32_t i = 0; i < targets_.size(); ++i) {
-      // What it is made of is of no interest here, only what is written on it.
+      // Only the annotations matter here, not the rest of the object.
       const Json& metadata = (*targets_[i].live)["metadata"];
       Json value(Json::Object{
           {"apiVersion", targets_[i].resource.api_version()},

@@ -11,7 +11,7 @@ namespace {
 
 using journal::EventKind;
 
-// Twice the collector's time, and as much for clocks that differ.
+// Twice the interval of the garbage collector, and as much again for clocks that differ.
 constexpr Duration kNew = std::chrono::minutes(2);
 constexpr size_t kFewPlaces = 3;
 
@@ -80,7 +80,7 @@ const Orphans::Owner* Orphans::owner_of(const Json& object) const {
 }
 
 Task<void> Orphans::look_at(object::Resource resource, std::string ns) {
-  // A kind that may not be listed is passed over.
+  // A kind that cannot be listed is skipped.
   auto list = co_await run_.client.list(resource, {.ns = ns, .metadata_only = true});
   if (!list) co_return;
   for (const Json& object : list->items)

@@ -17,7 +17,8 @@ const Json& condition_of(const Json& object, std::string_view type) {
   return kNothing;
 }
 
-// "Some resources are remaining: configmaps. has 1 resource instances, widgets.example.com has 3 resource instances"
+// The message is: "Some resources are remaining: configmaps. has 1 resource instances, widgets.example.com has 3
+// resource instances"
 std::vector<RemainingKind> remaining_in(const Json& ns) {
   std::vector<RemainingKind> kinds;
   const Json& condition = condition_of(ns, "NamespaceContentRemaining");

@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kWorkloads{"Deployment", "StatefulSet", "DaemonSet",      "ReplicaSet",
                                                      "Job",        "CronJob",     "ServiceAccount", "Pod"};
-// Field managers of Kubernetes itself.
+// The field managers of Kubernetes itself.
 constexpr std::array<std::string_view, 5> kKubernetes{"kube-controller-manager", "kube-scheduler", "kubelet",
                                                       "kube-apiserver", "cloud-controller-manager"};
-// In every namespace, of Kubernetes, OpenShift and Istio.
+// ConfigMaps that Kubernetes, OpenShift and Istio create in every namespace.
 constexpr std::array<std::string_view, 3> kRootCertificates{"kube-root-ca.crt", "openshift-service-ca.crt",
                                                             "istio-ca-root-cert"};
 
-// "a" and "a-b" have to do with each other, and so have "b" and "a-b".
+// True if one name is the other with a prefix or suffix: "a" and "a-b", or "b" and "a-b".
 bool is_akin(std::string_view one, std::string_view other) {
   if (one.size() > other.size()) std::swap(one, other);
   if (one == other) return true;
@@ -45,7 +45,7 @@ void Provenance::add(const object::Key& key, std::string_view uid) {
 
 MadeBy Provenance::of(const object::Key& key, const Json& object) const {
   const Json& metadata = object["metadata"];
-  // It goes whether something else goes or not.
+  // It is being deleted anyway.
   if (metadata.contains("deletionTimestamp")) return MadeBy::ours;
   if (std::string_view record_of = metadata["labels"][inventory::kIdLabel].string_or(""); !record_of.empty())
     return bundle_ && record_of == bundle_->label_value ? MadeBy::ours : MadeBy::bundles;
@@ -53,10 +53,10 @@ MadeBy Provenance::of(const object::Key& key, const Json& object) const {
   if (bundle_ && inventory::membership(object, *bundle_) == inventory::Membership::member) return MadeBy::ours;
   if (inventory::owner_of(object)) return MadeBy::bundles;
   if (key.kind == "Endpoints" && metadata["labels"].contains("endpoints.kubernetes.io/managed-by")) return MadeBy::ours;
-  // The token of an account goes with the account.
+  // The token of a ServiceAccount is deleted with the account.
   if (key.kind == "Secret" && metadata["annotations"].contains("kubernetes.io/service-account.name"))
     return MadeBy::ours;
-  // A claim is data: that a controller made it is not enough.
+  // A PersistentVolumeClaim is data, so it is not enough that a controller made it.
   if (key.kind == "PersistentVolumeClaim" && key.group.empty())
     return is_claim_of_ours(key) ? MadeBy::ours : MadeBy::others;
   return is_written_by_programs(metadata) ? MadeBy::ours : MadeBy::others;
@@ -72,7 +72,7 @@ bool Provenance::is_owned(const Json& metadata) const {
   });
 }
 
-// "data-db-0", of the StatefulSet db
+// True for a claim of a StatefulSet that is deleted: "data-db-0" belongs to StatefulSet db.
 bool Provenance::is_claim_of_ours(const object::Key& key) const {
   size_t dash = key.name.rfind('-');
   if (dash == std::string::npos || dash + 1 == key.name.size()) return false;

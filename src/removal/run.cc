@@ -64,7 +64,7 @@ void Run::see(uint32_t i, const Json& object) {
     moved(i);
   }
   std::optional<uint64_t> remaining = now.remaining;
-  // What comes back is no progress, and does not make it possible to make the same progress again.
+  // Objects that come back are no progress. Keep the lowest number, so that the same progress is not counted twice.
   now.remaining = entry.progress.remaining;
   entry.progress = std::move(now);
   if (remaining) left(i, *remaining);

@@ -11,7 +11,7 @@ using State = ObjectEnding::State;
 
 constexpr Duration kFirstPause = std::chrono::milliseconds(200);
 constexpr Duration kLongestPause = std::chrono::seconds(10);
-// Somewhat more than the client has in flight at once. Any further ones would still go out after the run was stopped.
+// Somewhat more than the client has in flight at once. More would still be sent after the run was stopped.
 constexpr size_t kUnderWay = 96;
 
 std::string_view propagation_of(Cascade cascade) {
@@ -23,7 +23,8 @@ std::string_view propagation_of(Cascade cascade) {
   return "";
 }
 
-// The API server's word that this very object was removed at once; what lingers is answered with the object.
+// True if the API server says that this very object was deleted at once. For an object that is not deleted at once, the
+// answer is the object.
 bool says_gone(const Json& answer, std::string_view uid) {
   return answer["kind"].string_or("") == "Status" && answer["status"].string_or("") == "Success" &&
          answer["details"]["uid"].string_or("") == uid;
@@ -47,7 +48,7 @@ void Sender::begin(uint32_t target) {
     entry.moved_at = run_.loop.now();
     stuck_monitor_.set_time(target);
   }
-  // A second DELETE says nothing new to what is on its way, unless it is to go in another way.
+  // A second DELETE changes nothing for an object that is being deleted, unless it asks for another propagation.
   if (entry.progress.terminating && run_.options.cascade == Cascade::background && run_.options.dry_run == DryRun::none)
     return told(target, "on its way out already");
   enqueue(target);

@@ -1,4 +1,4 @@
-// From what a user names to targets: manifests, names, the inventory of a bundle.
+// Finds the targets of a removal: from manifests, names, or the inventory of a bundle.
 #include <algorithm>
 
 #include "inventory/inventory.h"
@@ -11,7 +11,7 @@ namespace {
 
 using journal::EventKind;
 
-// For what is in flight when a run is stopped or its time is over, and for cleaning up.
+// How long requests in flight and cleaning up may take after the run was stopped or its time was over.
 constexpr Duration kClosingTime = std::chrono::seconds(10);
 
 uint64_t requests_of(const kube::Client& client) {
@@ -25,10 +25,10 @@ TimePoint expires_after(Options& options, TimePoint begun) {
   return options.expires;
 }
 
-// Begins and ends a run: the journal's frame, what it took, and the question whether anybody is there.
+// Begins and ends a run: writes the first and last event, measures the run, and checks whether the cluster answers.
 class Frame {
  public:
-  // Sets when the time for all of it is over.
+  // Sets `options.expires` if there is a time limit.
   Frame(kube::Client& client, kube::Discovery& discovery, Options& options, journal::Journal& journal,
         CancelSource* stop)
       : client_(client),
@@ -40,7 +40,7 @@ class Frame {
         requests_(requests_of(client)),
         limit_(client, expires_after(options, begun_), stop, kClosingTime) {}
 
-  // Nothing if the cluster answers.
+  // Returns nothing if the cluster answers; otherwise how the run ends.
   Task<std::optional<Ending>> reach() {
     journal_.add({.kind = EventKind::started});
     kube::Outcome<const kube::Discovered*> known = std::unexpected(kube::Failure(cancelled_error()));
@@ -61,7 +61,7 @@ class Frame {
              .next("fairlead delete … --cluster-gone, if the cluster is gone for good")});
   }
 
-  // Puts what comes of the task into `outcome`; or ends the run, if it was stopped or its time was over before.
+  // Stores the result of the task in `outcome`. Returns how the run ends if it was stopped or its time was over before.
   template <class T>
   Task<std::optional<Ending>> in_time(Task<kube::Outcome<T>> task, kube::Outcome<T>& outcome) {
     CancelSource cancel(stop_);
@@ -133,7 +133,7 @@ Task<Ending> take_out_named(kube::Client& client, kube::Discovery& discovery, st
   if (auto end = co_await frame.reach()) co_return frame.close(*std::move(end));
   std::vector<Target> targets;
   std::vector<Error> errors;
-  // As some commands of kubectl take them.
+  // Some commands of kubectl accept "KIND NAME".
   if (names.size() > 1 && names[0].find('/') == std::string::npos)
     co_return frame.close(failed_with({Error(ErrorKind::invalid, fmt::format("{} is not KIND/NAME", names[0]))
                                            .next(fmt::format("fairlead delete {}/{}", names[0], names[1]))}));
@@ -162,7 +162,7 @@ Task<Ending> take_out_named(kube::Client& client, kube::Discovery& discovery, st
   }
   if (!errors.empty()) co_return frame.close(failed_with(std::move(errors)));
   Ending ending = co_await take_out(client, discovery, std::move(targets), options, journal, stop);
-  // Of what was named one by one, a name that does not exist is a mistake.
+  // If objects were named one by one, a name that does not exist is an error.
   for (ObjectEnding& object : ending.objects)
     if (object.state == ObjectEnding::State::absent) {
       object.error = Error(ErrorKind::not_found, fmt::format("{} is not there", object.key.text()));
@@ -186,7 +186,7 @@ Task<Ending> take_out_bundle(kube::Client& client, kube::Discovery& discovery, s
     co_return frame.close(*std::move(end));
   if (!opened) co_return frame.close(failed_with({opened.error().error()}));
   if (!(*opened)->exists()) {
-    // As with manifests, what is not there need not be removed.
+    // As with manifests, it is no error if the objects do not exist.
     journal.add(
         {.kind = EventKind::note,
          .state = "absent",

@@ -36,7 +36,7 @@ std::string listed(const std::vector<std::string>& names) {
   return all;
 }
 
-// Names that many controllers share say nothing about which one it is.
+// True for names that many controllers share: they do not say which controller it is.
 bool says_nothing(std::string_view manager) {
   static constexpr std::array<std::string_view, 9> kCommon{
       "manager", "controller", "operator", "Go-http-client", "kubectl", "unknown", "before-first-apply",

@@ -14,16 +14,16 @@ using journal::EventKind;
 constexpr Duration kTick = std::chrono::seconds(1);
 constexpr Duration kReminder = std::chrono::seconds(30);
 constexpr size_t kRemindedOf = 5;
-// What is stuck for different reasons is looked into so many times a run.
+// At most this many investigations are made per run, unless finalizers are removed by force.
 constexpr size_t kLooks = 20;
 constexpr int kForceAttempts = 3;
 constexpr size_t kNamedContents = 5;
-// So long before something is given up, it is found out what keeps it; of short times, half.
+// How long before a target is given up its cause is looked for; for short time limits, half of the limit.
 constexpr Duration kLead = std::chrono::seconds(2);
 
 Duration lead_of(Duration limit) { return std::min(kLead, limit / 2); }
 
-// Short times are looked at more often.
+// Returns the pause between two checks. It is shorter for short time limits.
 Duration pause_of(const Options& options) {
   Duration pause = kTick;
   auto keep_up_with = [&](Duration limit) {
@@ -34,7 +34,7 @@ Duration pause_of(const Options& options) {
   return pause;
 }
 
-// A merge patch, for the object as it was read.
+// Returns a merge patch that applies only to the object as it was read.
 Json without_finalizers(const Json& object) {
   return Json(Json::Object{
       {"metadata", Json::Object{{"resourceVersion", object["metadata"]["resourceVersion"]}, {"finalizers", nullptr}}}});
@@ -135,7 +135,7 @@ Task<void> StuckMonitor::look_at(uint32_t target) {
 
 Task<void> StuckMonitor::look_last_at(uint32_t target) {
   TargetState& entry = run_.states[target];
-  // Once, whatever comes of it.
+  // Do this only once, whatever the result is.
   entry.kept_by = Error(ErrorKind::timeout, "");
   if (looks_ >= kLooks) co_return;
   std::optional<Evidence> evidence = co_await evidence_of(target);
@@ -146,7 +146,7 @@ Task<void> StuckMonitor::look_last_at(uint32_t target) {
     if (is_nearly_over(i) && is_alike(i, target)) run_.states[i].kept_by = explain_alike(*evidence, i);
 }
 
-// Many of a kind do not go for one reason: that is found out once.
+// Explains a target by the evidence about another one, since many objects of a kind are stuck for the same reason.
 Error StuckMonitor::explain_alike(const Evidence& evidence, uint32_t target) const {
   Evidence alike = evidence;
   alike.key = run_.key(target);
@@ -248,7 +248,8 @@ Task<void> StuckMonitor::force(uint32_t target, const Evidence& evidence, const 
   ++entry.forced;
   const object::Key& key = run_.key(target);
   bool is_namespace = key.group.empty() && key.kind == "Namespace";
-  // Its own controller ends it first; finalizers of others in its metadata hold it only after that.
+  // The namespace controller has to finish first. Foreign finalizers in the namespace's metadata block it only after
+  // that.
   if (is_namespace && !evidence.object["spec"]["finalizers"].items().empty())
     co_return co_await force_namespace(target, evidence);
   std::string names;
@@ -282,7 +283,7 @@ void StuckMonitor::forced(uint32_t target, const kube::Outcome<kube::Reply>& don
     run_.gone(target);
     return;
   }
-  // Changed meanwhile: looked at anew, and tried again.
+  // The object was changed meanwhile: investigate it and try again.
   if (done.error().is(kube::FaultKind::conflict)) entry.stuck.reset();
   run_.tell(EventKind::error, target, "not forced", "the finalizers could not be removed", done.error().error());
 }
@@ -292,13 +293,13 @@ Task<void> StuckMonitor::force_namespace(uint32_t target, const Evidence& eviden
   if (run_.plan->is_settled(target) || run_.waits.cancelled()) co_return;
   if (!left.held.empty()) co_return co_await force_contents(target, left);
   if (left.others == 0) co_return co_await finalize(target, evidence, unreachable_text(evidence, left));
-  // What is left has no finalizers: its controller is still at work on it. Looked at again later.
+  // The remaining objects have no finalizers, so the namespace controller is still deleting them. Check again later.
   --run_.states[target].forced;
   run_.states[target].stuck.reset();
 }
 
 Task<void> StuckMonitor::force_contents(uint32_t target, const RemainingContent& left) {
-  // Finalizers of Kubernetes itself go by themselves, once those of others are gone.
+  // Finalizers of Kubernetes itself are removed by its controllers, once the foreign ones are removed.
   bool any_foreign =
       std::ranges::any_of(left.held, [](const RemainingObject& one) { return has_foreign_finalizer(one.object); });
   std::vector<const RemainingObject*> chosen;
@@ -322,7 +323,7 @@ Task<void> StuckMonitor::force_contents(uint32_t target, const RemainingContent&
         co_await run_.client
             .patch(one->resource, one->key.ns, one->key.name, kube::PatchType::merge, without_finalizers(one->object))
             .governed_by(&run_.requests);
-    // What has gone or changed meanwhile is looked at again.
+    // Objects that were deleted or changed meanwhile are checked again later.
     bool is_news = !done && !done.error().is(kube::FaultKind::not_found) && !done.error().is(kube::FaultKind::conflict);
     if (is_news)
       run_.journal.add({.kind = EventKind::error,
@@ -331,7 +332,7 @@ Task<void> StuckMonitor::force_contents(uint32_t target, const RemainingContent&
                         .text = "the finalizers could not be removed",
                         .error = done.error().error()});
   }
-  // Now its controller needs some time.
+  // The namespace controller needs some time now.
   if (!run_.plan->is_settled(target)) run_.moved(target);
 }
 

@@ -8,10 +8,10 @@ namespace {
 
 using journal::EventKind;
 
-// Objects in so many namespaces are watched namespace by namespace; in more of them, all at once.
+// Objects in at most this many namespaces are watched per namespace; objects in more of them with one watch.
 constexpr size_t kFewNamespaces = 3;
 
-// Those of which more than the metadata counts.
+// True for kinds of which more than the metadata is needed.
 bool is_read_whole(const object::Resource& resource) {
   return resource.kind == "Namespace" || resource.group == "apiextensions.k8s.io" ||
          resource.group == "apiregistration.k8s.io" || resource.group == "admissionregistration.k8s.io";
@@ -31,19 +31,19 @@ void Tracker::add(const object::Resource& resource, const std::string& ns, const
       return;
   kube::WatchOptions options{.ns = ns, .metadata_only = metadata_only};
   if (!name.empty()) options.field_selector = "metadata.name=" + name;
-  // Slow to come back is slow to see that something is gone.
+  // A watch that reconnects slowly would notice deletions late.
   options.longest_pause = std::chrono::seconds(10);
   auto source = std::make_unique<Source>(resource, options);
   Source* it = source.get();
   source->watched = std::make_unique<kube::Watched>(
       run_.client, resource, options, [this, it](const Json& object, bool gone) { changed(*it, object, gone); });
-  // They tell whom an object belongs to.
+  // managedFields tell to whom an object belongs.
   source->watched->keep_managed_fields();
   sources_.push_back(std::move(source));
 }
 
 void Tracker::plan_watches() {
-  // The instances of a CRD, wherever they are.
+  // Watch the instances of each CRD in all namespaces.
   for (uint32_t i = 0; i < run_.targets.size(); ++i) {
     const object::Key& key = run_.key(i);
     bool is_followed = std::ranges::any_of(sources_, [&](const auto& source) { return source->definition == i; });
@@ -80,7 +80,7 @@ void Tracker::plan_watches_of(const std::vector<uint32_t>& targets) {
 Task<Result<void>> Tracker::start() {
   auto is_known = [](const auto& source) { return source->watched->synced() || source->watched->trouble(); };
   size_t running = 0;
-  // Where one turns out to be forbidden, narrower ones take its place.
+  // If a watch turns out to be forbidden, narrower ones take its place.
   do {
     running = sources_.size();
     plan_watches();
@@ -119,7 +119,7 @@ void Tracker::changed(Source& source, const Json& object, bool gone) {
   if (metadata["uid"].string_or("") == run_.states[*target].uid) run_.gone(*target);
 }
 
-// An instance less is progress of its CRD, and so is one that has begun to go.
+// A CRD makes progress when one of its instances is deleted, or begins to be deleted.
 void Tracker::see_instance(Source& source, const Json& object, bool gone) {
   const Json& metadata = object["metadata"];
   bool begins = metadata.contains("deletionTimestamp") && source.leaving.emplace(metadata["uid"].string_or("")).second;
@@ -129,7 +129,7 @@ void Tracker::see_instance(Source& source, const Json& object, bool gone) {
 }
 
 void Tracker::failed(const Source& source) {
-  // Narrower ones are about to be tried.
+  // Narrower watches will be tried next.
   if (is_too_wide(source) && !source.definition && !run_.plan) return;
   bool is_served = source.watched->trouble()->kind() != ErrorKind::not_found;
   if (is_served)
@@ -211,7 +211,7 @@ const kube::Watched* Tracker::covering(const object::Resource& resource, const s
 
 void Tracker::report_interruptions() {
   for (const auto& source : sources_) {
-    // Nobody serves the instances of a CRD that is gone.
+    // The instances of a CRD are not served any more once it is deleted.
     if (source->definition && run_.states[*source->definition].told) continue;
     const std::optional<Error>& now = source->watched->interruption();
     std::string text = now ? now->message() : std::string();
