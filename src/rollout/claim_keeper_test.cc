@@ -1,4 +1,4 @@
-// A bundle's claim: what stands in its way, and how long it holds.
+// A bundle's claim: what blocks it, and how long it is valid.
 #include <algorithm>
 #include <deque>
 
@@ -13,7 +13,7 @@ using std::chrono::seconds;
 const object::Resource kConfigMaps{
     .group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .singular = "", .namespaced = true};
 
-// An operator that guards ConfigMaps, those of its own namespace apart; `rest` belongs to its pods.
+// An operator that guards ConfigMaps, except those of its own namespace; `rest` belongs to its pods.
 std::string guard_of_config_maps(std::string_view rest = "") {
   return fmt::format(R"(
 apiVersion: v1
@@ -73,7 +73,7 @@ class ClaimKeeperTest : public RolloutTest {
     options.holder = "ann";
     return options;
   }
-  // Its pods go, and its Service is left without endpoints.
+  // Deletes its pods, so that its Service has no endpoints.
   void break_operator() {
     auto scaled = loop_.run(client_.patch(kDeployments, "operator", "operator", kube::PatchType::merge,
                                           *Json::parse(R"({"spec":{"replicas":0}})"),
@@ -199,7 +199,7 @@ TEST_F(ClaimKeeperTest, AnOperatorThatIsReplacedMayTakeLongerThanAClaimLives) {
   EXPECT_FALSE(record()["metadata"]["annotations"].contains("fairlead.dev/claim"));
 }
 
-// A ConfigMap with a finalizer, which somebody takes away after a while.
+// A ConfigMap with a finalizer that somebody removes after a while.
 constexpr std::string_view kSlow =
     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: slow, finalizers: [example.com/later]}\n---\n";
 

@@ -1,4 +1,4 @@
-// What is in the cluster is what the manifests say: whoever was there before, and whoever is at work beside.
+// The cluster ends up as the manifests say, whoever managed it before, and whoever works on it at the same time.
 #include "rollout/rollout_testing.h"
 
 namespace fairlead::rollout {

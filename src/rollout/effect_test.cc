@@ -1,4 +1,4 @@
-// What an apply has done, as it is told without a request for it.
+// What an apply did, found out without a further request.
 #include "rollout/rollout_testing.h"
 
 namespace fairlead::rollout {

@@ -62,8 +62,8 @@ class ExtensionTest : public RolloutTest {
   sandbox::Sandbox extension_;
 };
 
-// That a Gauge has a namespace is known only when the server answers: it goes to the bundle's home then, is found there
-// by the next run, and is not pruned.
+// That a Gauge has a namespace is known only once the server answers. It is then stored in the bundle's home, found
+// there by the next run, and not pruned.
 TEST_F(ExtensionTest, AnObjectWithoutNamespaceGoesToTheBundlesHome) {
   std::string bundle = std::string(kServer) + R"(
 apiVersion: metrics.example.com/v1

@@ -1,4 +1,4 @@
-// What a proof holds for.
+// For which connection and configuration a proof is valid.
 #include "rollout/guards.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 using std::chrono::seconds;
 
-// Leads to the first API server until an object that is guarded is sent. Then that connection is lost, and everything
-// goes to the second one.
+// Leads to the first API server until a guarded object is sent. Then that connection is lost, and all requests go to
+// the second one.
 class MovesOn final : public http::Transport {
  public:
   explicit MovesOn(sandbox::Sandbox& sandbox) : sandbox_(sandbox) {}

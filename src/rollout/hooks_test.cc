@@ -101,7 +101,8 @@ TEST_F(HooksTest, OneThatIsNotOursIsLeftAlone) {
   EXPECT_EQ(uid("prepare"), theirs);
 }
 
-// A changed Job that is still there, if only on its way out, would be refused: its pods cannot be changed.
+// A changed Job would be refused while the former one exists, even if that is being deleted: its pods cannot be
+// changed.
 TEST_F(HooksTest, OneThatLingersIsWaitedFor) {
   auto lingering = [](std::string_view image) {
     std::string text = job("prepare", kHook, image);

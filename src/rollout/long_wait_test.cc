@@ -1,4 +1,4 @@
-// How many requests it takes to wait for a webhook that does not come: few, however many objects it holds, and however
+// How many requests it takes to wait for a webhook that never answers: few, however many objects it blocks, and however
 // many webhooks are called through its Service.
 #include "base/base64.h"
 #include "rollout/rollout_testing.h"

@@ -106,7 +106,7 @@ TEST(Plan, AFailureInAWaveHoldsTheNextOnes) {
   EXPECT_EQ(plan.unsettled(), 0u);
 }
 
-// A guard has to be proved while what it stands on comes up: waiting for that to be ready would be too late.
+// A guard has to be proved while the objects that back it start: waiting until they are ready would be too late.
 TEST(Plan, AGuardStartsOnceWhatItStandsOnIsStored) {
   graph::Graph graph = graph_of(R"(
 apiVersion: v1

@@ -70,7 +70,7 @@ TEST_F(PodsTest, OneOfTheRunThatCanNeverStartEndsTheWait) {
   loop_.run(injector_.join());
 }
 
-// Its webhook holds something, so that pods are looked at from the start.
+// Its webhook blocks an object, so that pods are looked at from the start.
 constexpr std::string_view kGuard = R"(
 ---
 apiVersion: v1
@@ -114,7 +114,7 @@ TEST_P(TroubleTest, IsToldAtOnceUnlessItIsJustSlow) {
   loop_.run(injector_.join());
 }
 
-// What one of before the run waits for may come with the run.
+// An object that a pod from before the run waits for may come with the run.
 TEST_F(PodsTest, OneOfBeforeTheRunDoesNot) {
   loop_.run(make_pod());
   (void)loop_.run(sleep_for(loop_, seconds(5)));

@@ -1,4 +1,4 @@
-// What pods stand on goes before CRDs.
+// Objects that pods need are sent before CRDs.
 #include "rollout/precedence.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What left the manifests goes, and nothing of the bundle with it.
+// Objects that left the manifests are deleted, and nothing of the bundle with them.
 #include <gmock/gmock.h>
 
 #include "rollout/rollout_testing.h"
@@ -96,7 +96,7 @@ TEST_F(RolloutTest, TheHomeThatWasMadeForABundleIsNotPruned) {
   options.create_namespace = true;
   EXPECT_EQ(apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", options).how, Ending::How::done);
   options.create_namespace = false;
-  // Nothing of the bundle is in its home any more, so that nothing but the record keeps it.
+  // Nothing of the bundle is in its home any more; only the record is a reason to keep it.
   EXPECT_EQ(states(apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: default}\n", options)),
             "ConfigMap default/b created\nConfigMap shop/a removed\n")
       << events();

@@ -1,4 +1,4 @@
-// One root cause is told once, with what it blocks.
+// One root cause is reported once, with the objects that it blocks.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string with_pods_that(std::string_view fail) {
   return text.replace(text.find(kAnnotation), kAnnotation.size(), fmt::format("sandbox.fairlead.dev/fail: {}", fail));
 }
 
-// An operator that does not come up, its webhooks, and 50 objects that they guard.
+// An operator that does not become ready, its webhooks, and 50 objects that they guard.
 std::string dead_operator(std::string_view failure_policy, size_t hooks = 1) {
   std::string text = with_pods_that("image-pull") + R"(---
 apiVersion: v1

@@ -11,7 +11,7 @@ using std::chrono::seconds;
 
 constexpr std::string_view kMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
 
-// The first apply meets what the test says; all the others go through. Notes when each of them came.
+// The first apply gets the answer that the test chooses; all others go through. Notes when each of them came.
 class FirstApply final : public http::Transport {
  public:
   using Happening = std::function<Task<Result<http::Answer>>()>;
