@@ -150,7 +150,7 @@ TEST_F(MembersTest, AKindThatIsGoneDoesNotHoldANamespace) {
   EXPECT_LT(loop_.now() - begun, std::chrono::seconds(30));
 }
 
-// The run reads what belongs to it while the CRD is still there, and what goes with it when it is not any more.
+// The run reads the members while the CRD still exists, and what is deleted with them when it no longer does.
 TEST_F(MembersTest, ADefinitionThatGoesMeanwhileDoesNotHoldANamespace) {
   have_shop();
   have_shared();
@@ -225,7 +225,7 @@ TEST_F(MembersTest, ANamespaceWithObjectsOfAnotherBundleStays) {
     EXPECT_FALSE(get("/api/v1/namespaces/shared/configmaps/theirs").is_null());
     EXPECT_TRUE(get("/api/v1/namespaces/shared/configmaps/a").is_null());
   }
-  // What is left of the bundle is found once the other one is gone.
+  // The rest of the bundle is found once the other one is deleted.
   EXPECT_FALSE(record().is_null());
   ASSERT_TRUE(loop_.run(admin_.remove(**maps, "shared", "theirs", {})));
   EXPECT_EQ(states(remove_shop()), "Namespace shared gone\n");

@@ -1,4 +1,4 @@
-// Order and Plan: who goes after whom, without a cluster.
+// Order and Plan: which targets are deleted after which others, without a cluster.
 #include "removal/plan.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,8 @@ class Targets {
     }
   }
 
-  // What goes at once in a line; the next line once all that is gone.
+  // One line per step: the targets that are deleted at the same time. The next line begins when all of them are
+  // deleted.
   std::vector<std::string> turns() const {
     Order order = order_of(targets);
     Plan plan = plan_of(order);
@@ -117,10 +118,10 @@ TEST(Order, WhatPeopleWroteDownHoldsTheOtherWayRound) {
 }
 
 TEST(Order, AWaveGivesWayToWhatFinalizersNeed) {
-  // The operator came in an earlier wave than its CRD's own: reversed, it would go after; and that is what happens.
+  // Without waves, the operator is deleted after its CRD.
   Targets fine(std::string(kWidgets) + widget("w", "acme.dev/x") + deployment("operator"));
   EXPECT_THAT(fine.turns(), ElementsAre("w", "widgets.example.com", "operator"));
-  // The widget in the first wave would go last of all: it cannot.
+  // The widget in the first wave would be deleted last of all, which is not possible.
   Targets odd(
       "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: default, finalizers: [acme.dev/x], "
       "annotations: {argocd.argoproj.io/sync-wave: '-1'}}\n" +

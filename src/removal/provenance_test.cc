@@ -96,7 +96,7 @@ TEST_F(ProvenanceTest, BundlesAreToldApart) {
   EXPECT_EQ(of("ConfigMap", "fairlead-shop", record), MadeBy::ours);
   record.make("metadata").make("labels").make(inventory::kIdLabel) = kOther.label_value();
   EXPECT_EQ(of("ConfigMap", "fairlead-other", record), MadeBy::bundles);
-  // What goes anyway is not lost.
+  // Objects that are being deleted anyway are no loss.
   Json leaving = of_bundle(kOther);
   leaving.make("metadata").make("deletionTimestamp") = "2030-01-01T00:00:00Z";
   EXPECT_EQ(of("ConfigMap", "x", leaving), MadeBy::ours);

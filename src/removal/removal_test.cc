@@ -44,7 +44,7 @@ TEST_F(RemovalTest, SlowWithProgressIsNotStuck) {
   for (int i = 0; i < 40; ++i) all += widget(fmt::format("w{}", i));
   put(all);
   start_operator(seconds(8));
-  // The instances are not part of what is removed: they are told, and go with the CRD, slowly.
+  // The instances are not among the targets: they are reported, and are deleted with the CRD, slowly.
   Ending ending = remove(bundle);
   EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
   EXPECT_EQ(count_events(EventKind::progress, "stuck"), 0U) << events();
@@ -108,7 +108,7 @@ TEST_F(RemovalTest, WhatHasLittleTimeIsGivenUpWithItsCause) {
   EXPECT_EQ(count_events(EventKind::progress, "stuck"), 0U) << events();
 }
 
-// The garbage collector comes when the definition is gone, and cannot tell any more whether the owner is.
+// The garbage collector runs after the CRD was deleted, and cannot tell any more whether the owner is deleted.
 class LateCollector : public RemovalTest {
  protected:
   static sandbox::Options slow_controllers() {

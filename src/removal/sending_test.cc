@@ -36,7 +36,8 @@ class SenderTest : public RemovalTest {
   std::vector<std::string> sent_;
 };
 
-// A namespace's own controller rests for seconds first: each one that is empty is told, while others are not.
+// The namespace controller waits for seconds first, so each namespace is deleted as soon as it is empty, while others
+// are not yet.
 TEST_F(SenderTest, ANamespaceIsToldToGoWhileTheContentsOfOthersStillAre) {
   std::string bundle = name_space("one") + name_space("two");
   for (int i = 0; i < 300; ++i) bundle += config_map(fmt::format("c{}", i), "", i % 2 == 0 ? "one" : "two");
@@ -116,7 +117,7 @@ TEST_F(SenderTest, WhatIsNotTakenIsSentAgainAndHoldsUpNothingElse) {
   Ending ending = remove(config_map("a") + config_map("b"));
   EXPECT_EQ(ending.how, How::done) << reports(ending);
   EXPECT_THAT(removed(), ElementsAre("ConfigMap default/b", "ConfigMap default/a"));
-  // That is told once.
+  // This is reported once.
   EXPECT_EQ(count_events(journal::EventKind::error, "not removed"), 1U);
 }
 
@@ -127,7 +128,7 @@ TEST_F(SenderTest, WhatIsOnItsWayAlreadyIsNotToldAgain) {
   Ending ending = remove_named({"configmap/a"}, {.wait = false});
   EXPECT_EQ(states(ending), "ConfigMap default/a leaving\n");
   EXPECT_THAT(deletes(), ElementsAre());
-  // To go in another way it has to be told again.
+  // Another propagation needs another DELETE.
   remove_named({"configmap/a"}, {.cascade = Cascade::foreground, .wait = false});
   EXPECT_THAT(deletes(), ElementsAre("/api/v1/namespaces/default/configmaps/a"));
 }

@@ -1,4 +1,4 @@
-// Why something does not go, word by word.
+// Why a deletion makes no progress, word by word.
 #include "removal/stuck.h"
 
 #include <gmock/gmock.h>
