@@ -75,8 +75,7 @@ struct Run {
   Loop& loop;
   // Notified when the plan or the state of an object has changed.
   Signal changed;
-  // Cancelling it ends every wait, but no request that changes something: when a run is stopped, requests in flight may
-  // end.
+  // Cancelling it ends every wait, but no DELETE of a target: when a run is stopped, those in flight may end.
   CancelSource waits;
   // Cancelling it ends requests that change something. This happens some time after `waits` was cancelled.
   CancelSource requests;

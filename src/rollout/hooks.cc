@@ -12,7 +12,7 @@ using kube::FaultKind;
 
 constexpr Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Duration kLongestPause = std::chrono::seconds(5);
-// The time limit of each deletion at the end of a run.
+// How long each deletion at the end of a run is retried.
 constexpr Duration kEnding = std::chrono::seconds(10);
 
 bool runs_to_its_end(const object::Object& object) {

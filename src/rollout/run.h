@@ -94,7 +94,7 @@ struct Run {
 
   // Notified when the plan or the state of an object has changed.
   Signal changed;
-  // Cancelling it ends every wait, but no request: when a run is stopped, requests in flight may end.
+  // Cancelling it ends every wait, but no apply: when a run is stopped, applies in flight may end.
   CancelSource waits;
   // Cancelling it ends requests that change something. This happens some time after `waits` was cancelled.
   CancelSource requests;
