@@ -266,6 +266,21 @@ TEST(Guards, SelectorsAndConditions) {
               ElementsAre("h.example.com maybe"));
 }
 
+TEST(Guards, LabelsOfANamespaceAreThoseThatTheBundleGivesItAndTheRestOfItsOwn) {
+  ClusterState cluster;
+  cluster.namespaces.push_back(
+      live("{apiVersion: v1, kind: Namespace, metadata: {name: team, labels: {guarded: 'no', zone: north}}}"));
+  for (std::string_view labels : {"guarded: 'yes'", "guarded: 'no'", "zone: north"})
+    cluster.webhook_configurations.push_back(
+        live_hook(fmt::format("h{}", cluster.webhook_configurations.size()), "configmaps",
+                  fmt::format("namespaceSelector: {{matchLabels: {{{}}}}}", labels)));
+  Graph graph = graph_of(
+      "{apiVersion: v1, kind: Namespace, metadata: {name: team, labels: {guarded: 'yes'}}}\n" + config_map("c"),
+      cluster);
+  EXPECT_THAT(guards_of(graph, "ConfigMap team/c"),
+              ElementsAre("h0.example.com certainly", "h2.example.com certainly"));
+}
+
 TEST(Guards, LabelsOfTheObjectInTheClusterCount) {
   ClusterState cluster;
   cluster.webhook_configurations.push_back(live_hook("h", "configmaps", "objectSelector: {matchLabels: {a: b}}"));

@@ -228,6 +228,17 @@ TEST(Order, WhatComesBeforeAWebhookDoesNotWaitForIt) {
                                  "  because   waves or hooks put them before what that webhook needs to answer\n"));
 }
 
+TEST(Order, AWaveOfWhichNothingIsLeftEndsAfterTheOneBefore) {
+  // The only object of wave 1 waits for the webhook, and that for a Job of a later step.
+  Graph graph = graph_of(ingress_chart("ingresses") + R"(
+- {apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: later, namespace: team, annotations: {argocd.argoproj.io/sync-wave: '1'}}}
+)");
+  ASSERT_FALSE(graph.has_errors()) << reports_of(graph);
+  EXPECT_TRUE(has_order(graph));
+  EXPECT_THAT(parts_of(graph, "wave 1"), ElementsAre("wave 0"));
+  EXPECT_THAT(needs_of(graph), testing::Contains("Job web/patch -> wave 1 ready: wave 1 comes first"));
+}
+
 TEST(Order, HooksOfArgoAreNoted) {
   EXPECT_EQ(reports_of(graph_of(config_map("a", "argocd.argoproj.io/hook: PreSync"))),
             "note: ConfigMap default/a is applied with the others, though it is a hook of Argo CD for PreSync\n"
