@@ -413,6 +413,19 @@ TEST_F(ShadowTest, ARunThatIsCancelledLeavesNothing) {
   EXPECT_THAT(shadows(), IsEmpty());
 }
 
+TEST_F(ShadowTest, OneThatMayHaveBeenMadeIsTakenAway) {
+  front_.loses_answer = [](const http::Request& request) {
+    return request.method == "POST" && request.target.contains("/validatingwebhookconfigurations") &&
+           !request.target.contains("dryRun");
+  };
+  auto prove = prover();
+  Proof proof = proof_of(prove->created_in_effect(GuardKind::validating_webhooks, 0));
+  EXPECT_FALSE(proof.proved);
+  EXPECT_FALSE(proof.hopeless);
+  loop_.run(prove->clean_up());
+  EXPECT_THAT(shadows(), IsEmpty());
+}
+
 TEST_F(ShadowTest, CleaningUpEndsEvenIfNobodyAnswers) {
   auto prove = prover();
   EXPECT_TRUE(proof_of(prove->mirror(target("a"), 0)).proved);

@@ -18,18 +18,20 @@ using kube::Outcome, kube::Reply;
 using testing::HasSubstr;
 
 // Sends a request with a connection to the API server of that connection, and any other request to the first one. It
-// counts requests, can change them, and can leave out an API.
+// counts requests, can change them, and can leave out an API or lose answers.
 class Front final : public http::Transport {
  public:
   explicit Front(sandbox::Sandbox& sandbox) : sandbox_(sandbox) {}
 
   Task<Result<http::Answer>> open(http::Request request) override {
     requests.push_back(request.method + " " + request.target);
+    bool is_lost = loses_answer && loses_answer(request);
     if (!unserved.empty() && request.target.contains(unserved))
       co_return http::Answer{404, {{"Content-Type", "text/plain"}}, http::body_of("404 page not found\n"), 1};
     // The sandbox numbers the connections of its servers from one.
     size_t server = request.connection == 0 ? 0 : request.connection - 1;
     CO_TRY_ASSIGN(http::Answer answer, co_await sandbox_.api_server(server).open(std::move(request)));
+    if (is_lost) co_return http::Answer{504, {{"Content-Type", "text/plain"}}, http::body_of("gateway timeout\n"), 1};
     if (!tamper) co_return answer;
     CO_TRY_ASSIGN(std::optional<std::string> body, co_await answer.body->read());
     answer.body = http::body_of(tamper(body.value_or("")));
@@ -45,6 +47,8 @@ class Front final : public http::Transport {
   std::function<std::string(std::string)> tamper;
   // A part of the path of an API that this server does not serve.
   std::string unserved;
+  // Which requests are carried out, and end with a 504 all the same.
+  std::function<bool(const http::Request&)> loses_answer;
 
  private:
   sandbox::Sandbox& sandbox_;
