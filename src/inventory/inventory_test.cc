@@ -286,6 +286,16 @@ TEST_F(InventoryTest, AClaimOfLongAgoIsTakenOverAtOnce) {
   EXPECT_EQ(loop_.now(), start);
 }
 
+TEST_F(InventoryTest, WhoeverHeldItWhileItWasReadMayHaveWrittenSince) {
+  std::unique_ptr<Inventory> ann = claimed("ann");
+  EXPECT_FALSE(ann->overtaken());
+  // The record is as it was read: ann dies without another sign of life.
+  std::unique_ptr<Inventory> ben = claimed("ben");
+  EXPECT_TRUE(ben->overtaken());
+  EXPECT_EQ(said(loop_.run(ben->release())), "");
+  EXPECT_FALSE(claimed("eve")->overtaken());
+}
+
 TEST_F(InventoryTest, OfTwoThatClaimAtOnceOneWins) {
   std::unique_ptr<Inventory> ann = open("ann"), ben = open("ben");
   EXPECT_EQ(said(loop_.run(ann->claim({}))), "");
