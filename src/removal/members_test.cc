@@ -150,6 +150,33 @@ TEST_F(MembersTest, AKindThatIsGoneDoesNotHoldANamespace) {
   EXPECT_LT(loop_.now() - begun, std::chrono::seconds(30));
 }
 
+// As with an aggregated API server that is being restarted: it has no addresses yet, and its group no kinds.
+TEST_F(MembersTest, AKindWhoseApiIsDownHoldsANamespace) {
+  have_shop();
+  have_shared();
+  put(std::string(kWidgets));
+  pass(std::chrono::seconds(5));
+  bool is_down = false;
+  flaky_.answers = [&](const http::Request& request) -> std::optional<http::Answer> {
+    if (request.target.contains("/namespaces/shared/widgets")) {
+      is_down = true;
+      return http::Answer{404, {{"Content-Type", "text/plain"}}, http::body_of("404 page not found\n")};
+    }
+    if (!is_down || request.target != "/apis") return std::nullopt;
+    return http::Answer{200,
+                        {{"Content-Type", "application/json"}},
+                        http::body_of(R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"example.com"},)"
+                                      R"("versions":[{"version":"v1","freshness":"Stale"}]}]})")};
+  };
+  Ending ending = remove_shop();
+  EXPECT_TRUE(is_down);
+  EXPECT_THAT(states(ending), HasSubstr("Namespace shared kept\n")) << reports(ending);
+  EXPECT_EQ(told_to_stay(),
+            std::vector<std::string>{"Namespace shared: it stays: it is not known what would go with it: "
+                                     "widgets.example.com cannot be listed (--with-contents removes it with everything "
+                                     "in it)"});
+}
+
 // The run reads the members while the CRD still exists, and what is deleted with them when it no longer does.
 TEST_F(MembersTest, ADefinitionThatGoesMeanwhileDoesNotHoldANamespace) {
   have_shop();

@@ -157,6 +157,20 @@ TEST_F(LateCollector, WhatOwnersOfANewKindOwnedIsNotLeftBehind) {
               HasSubstr(R"("name":"of-one"},"state":"gone","text":"Widget default/one, which owned it, is gone")"));
 }
 
+TEST_F(LateCollector, WhatSomebodyWhoStaysOwnsTooIsKept) {
+  std::string bundle = std::string(kWidgets) + plain_widget("one");
+  put(bundle + config_map("stays"));
+  auto uid_at = [this](std::string path) { return std::string(get(std::move(path))["metadata"]["uid"].string_or("")); };
+  put(
+      fmt::format("apiVersion: v1\nkind: Secret\nmetadata: {{name: shared, namespace: default, ownerReferences: "
+                  "[{{apiVersion: example.com/v1, kind: Widget, name: one, uid: {}}}, {{apiVersion: v1, kind: "
+                  "ConfigMap, name: stays, uid: {}}}]}}\n",
+                  uid_at("/apis/example.com/v1/namespaces/default/widgets/one"),
+                  uid_at("/api/v1/namespaces/default/configmaps/stays")));
+  EXPECT_EQ(remove(bundle).how, How::done);
+  EXPECT_TRUE(is_there("shared"));
+}
+
 TEST_F(LateCollector, TheCollectorSeesToWhatItKnows) {
   std::string bundle = std::string(kWidgets) + plain_widget("one");
   put(bundle);
@@ -536,6 +550,18 @@ TEST_F(WatchingForbidden, ItPolls) {
   start_operator(seconds(25));
   Ending ending = remove_named({"widget/one"});
   EXPECT_EQ(ending.how, How::done) << events();
+}
+
+TEST_F(WatchingForbidden, WhatMayNotBeReadAnyMoreIsNotTakenForGone) {
+  put(std::string(kWidgets) + widget("one"));
+  bool is_deleted = false;
+  flaky_.forbids = [&](const http::Request& request) {
+    if (request.method == "DELETE") is_deleted = true;
+    return is_deleted && request.method == "GET" && request.target.contains("/widgets");
+  };
+  Ending ending = remove_named({"widget/one"}, {.timeout = minutes(2)});
+  EXPECT_EQ(ending.how, How::failed) << events();
+  EXPECT_EQ(states(ending), "Widget default/one unknown\n");
 }
 
 // A user of a few namespaces, whose bundle is in more of them than are watched one by one.

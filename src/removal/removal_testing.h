@@ -58,7 +58,7 @@ inline std::string deployment(std::string_view name, std::string_view ns = "defa
       name, ns, replicas);
 }
 
-// Fails or forbids requests for as long as it is asked to.
+// Fails, forbids or answers requests itself for as long as it is asked to.
 class Flaky : public http::Transport {
  public:
   explicit Flaky(http::Transport& to) : to_(to) {}
@@ -69,9 +69,11 @@ class Flaky : public http::Transport {
                              .headers = {{"Content-Type", "application/json"}},
                              .body = http::body_of(R"({"kind":"Status","apiVersion":"v1","status":"Failure",)"
                                                    R"("reason":"Forbidden","message":"may not","code":403})")};
+    if (std::optional<http::Answer> own = answers ? answers(request) : std::nullopt) co_return *std::move(own);
     co_return co_await to_.open(std::move(request));
   }
   std::function<bool(const http::Request&)> fails, forbids;
+  std::function<std::optional<http::Answer>(const http::Request&)> answers;
 
  private:
   http::Transport& to_;
