@@ -3,7 +3,10 @@
 #include <deque>
 
 #include "base/base64.h"
+#include "inventory/applyset.h"
+#include "inventory/membership.h"
 #include "rollout/rollout_testing.h"
+#include "sandbox/core.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -119,6 +122,31 @@ TEST_F(ClaimKeeperTest, AnOperatorInTheWayOfItsOwnRecordIsRepaired) {
             "bundle covers is rolled out all the same\n");
   EXPECT_NE(texts(journal::EventKind::note).find("the bundle is claimed now\n"), std::string::npos) << events();
   EXPECT_FALSE(record()["metadata"]["annotations"].contains("fairlead.dev/claim"));
+}
+
+TEST_F(ClaimKeeperTest, WhatAnotherRunAddedBeforeALateClaimIsPruned) {
+  std::string bundle = guard_of_config_maps("sandbox.fairlead.dev/ready-after: 30s") + std::string(kSecret);
+  EXPECT_EQ(apply(bundle, named()).how, Ending::How::done);
+  break_operator();
+  later(seconds(15), [&]() -> Task<void> {
+    inventory::BundleName shop{.name = "shop", .home = "default"};
+    Json secret = *Json::parse(R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"added"}})");
+    secret.make("metadata").make("labels").make(inventory::kPartOfLabel) = shop.label_value();
+    const object::Resource secrets{
+        .group = "", .version = "v1", .kind = "Secret", .plural = "secrets", .singular = "", .namespaced = true};
+    EXPECT_TRUE(co_await client_.apply(secrets, "default", "added", secret, {{.field_manager = shop.field_manager()}}));
+    // The record was written as well, while the webhook answered for a moment.
+    sandbox::Core& core = sandbox_.core();
+    core.store.put({"", "configmaps"}, {"default", shop.record()},
+                   *core.find("", "configmaps", "default", shop.record()));
+  });
+  Options options = named();
+  options.prune = true;
+  Ending ending = apply(bundle, options);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_NE(texts(journal::EventKind::note).find("the bundle is claimed now\n"), std::string::npos) << events();
+  EXPECT_NE(states(ending).find("Secret default/added removed\n"), std::string::npos) << states(ending);
+  loop_.run(injector_.join());
 }
 
 TEST_F(ClaimKeeperTest, WhatTheRecordDoesNotCoverWaitsForTheClaim) {

@@ -3,6 +3,7 @@
 
 #include "base/base64.h"
 #include "rollout/rollout_testing.h"
+#include "sandbox/core.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -89,6 +90,38 @@ TEST_F(EndpointsTest, OneThatGoesNeedsNoFurtherProof) {
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
   EXPECT_EQ(seen_.size(), 20u) << events();
   EXPECT_LT(ending.took, seconds(45)) << events();
+}
+
+TEST_F(EndpointsTest, OneThatComesBackUnderItsAddressIsProvedAgain) {
+  std::string yaml = guarded_maps(20) + R"(---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: webhook-1, namespace: operator, labels: {kubernetes.io/service-name: webhook}}
+addressType: IPv4
+endpoints: [{addresses: [10.244.9.9], conditions: {ready: true}, targetRef: {kind: Pod, name: hook, uid: hook}}]
+ports: [{port: 8443, protocol: TCP}]
+)";
+  yaml.replace(yaml.find("  selector: {app: operator}\n"), 28, "");
+  auto set_ready = [this](std::string_view ready) -> Task<void> {
+    const object::Resource slices{.group = "discovery.k8s.io",
+                                  .version = "v1",
+                                  .kind = "EndpointSlice",
+                                  .plural = "endpointslices",
+                                  .singular = "",
+                                  .namespaced = true};
+    (void)co_await client_.patch(
+        slices, "operator", "webhook-1", kube::PatchType::json,
+        *Json::parse(fmt::format(R"([{{"op":"replace","path":"/endpoints/0/conditions/ready","value":{}}}])", ready)));
+  };
+  loop_.call_after(seconds(30), [&] {
+    injector_.spawn(set_ready("false"));
+    sandbox_.core().listening_from["hook"] = loop_.now() + seconds(30);
+  });
+  loop_.call_after(seconds(35), [&] { injector_.spawn(set_ready("true")); });
+  Ending ending = apply(yaml);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  std::erase_if(seen_, [](const std::string& name) { return !name.starts_with("map-"); });
+  EXPECT_EQ(seen_.size(), 20u) << events();
 }
 
 // A Service that leads out of the cluster has no endpoints at all.

@@ -5,6 +5,7 @@
 
 #include "base/base64.h"
 #include "rollout/rollout_testing.h"
+#include "sandbox/core.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -42,22 +43,27 @@ struct ConnectionTest : RolloutTest, testing::WithParamInterface<std::string_vie
 };
 INSTANTIATE_TEST_SUITE_P(Policies, ConnectionTest, testing::Values("Fail", "Ignore"));
 
-TEST_P(ConnectionTest, ANewOneNeedsANewProof) {
-  serve("operator/webhook", std::string(kCertificate));
-  std::string yaml = operator_that_listens_after("1s") + fmt::format(R"(---
+// A webhook for that resource in the namespace default.
+std::string hook(std::string_view resource, std::string_view policy, std::string_view annotations = "") {
+  return fmt::format(R"(---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
-metadata: {{name: maps}}
+metadata: {{name: {0}, annotations: {{{3}}}}}
 webhooks:
-- name: v.maps.example.com
-  clientConfig: {{caBundle: {}, service: {{name: webhook, namespace: operator}}}}
-  rules: [{{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}}]
+- name: v.{0}.example.com
+  clientConfig: {{caBundle: {1}, service: {{name: webhook, namespace: operator}}}}
+  rules: [{{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [{0}]}}]
   namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: default}}}}
-  failurePolicy: {}
+  failurePolicy: {2}
   sideEffects: None
   admissionReviewVersions: [v1]
 )",
-                                                                     to_base64(kCertificate), GetParam());
+                     resource, to_base64(kCertificate), policy, annotations);
+}
+
+TEST_P(ConnectionTest, ANewOneNeedsANewProof) {
+  serve("operator/webhook", std::string(kCertificate));
+  std::string yaml = operator_that_listens_after("1s") + hook("configmaps", GetParam());
   std::vector<std::string> names;
   for (int i = 0; i < 5; ++i) names.push_back(fmt::format("map-{}", i));
   for (const std::string& name : names)
@@ -72,6 +78,29 @@ webhooks:
   std::erase_if(seen_, [](const std::string& name) { return !name.starts_with("map-"); });
   std::ranges::sort(seen_);
   EXPECT_EQ(seen_, names) << events();
+}
+
+TEST_F(RolloutTest, AProofThatIsUnderWayDoesNotCountForAGuardThatCameSince) {
+  serve("operator/webhook", std::string(kCertificate));
+  // The second configuration is stored while the first one is being proved, and is in effect that much later.
+  sandbox_.core().options.delays.validating_webhooks = std::chrono::milliseconds(2500);
+  Ending ending = apply(operator_that_listens_after("0s") + hook("secrets", "Fail") + R"(---
+apiVersion: v1
+kind: Secret
+metadata: {name: guarded-first}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: between}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: x, image: x}]}}}
+)" + hook("configmaps", "Fail", "config.kubernetes.io/depends-on: batch/namespaces/default/Job/between") +
+                        R"(---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: guarded-second}
+)");
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_EQ(seen_, (std::vector<std::string>{"guarded-first", "guarded-second"})) << events();
 }
 
 }  // namespace
