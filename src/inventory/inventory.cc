@@ -1,5 +1,6 @@
 #include "inventory/inventory.h"
 
+#include "base/backoff.h"
 #include "base/scope.h"
 #include "object/name.h"
 
@@ -333,12 +334,12 @@ Task<Result<void>> Inventory::keep() {
     CO_TRY(co_await sleep_until(loop, renewed_at_ + options_.lease / 3));
     // This is before others may take the bundle, so that the work has time to stop.
     TimePoint given_up = renewed_at_ + options_.lease * 5 / 6;
-    for (Duration pause = std::chrono::seconds(1);; pause = std::min(pause * 2, options_.lease / 6)) {
+    for (Backoff pauses(std::chrono::seconds(1), options_.lease / 6);;) {
       Result<bool> renewed = co_await with_deadline(loop, given_up, "no answer in time", renew());
       if (renewed && *renewed) break;
       if (renewed) {
         given_up = read_at_ + options_.lease * 5 / 6;
-        CO_TRY(co_await sleep_for(loop, pause));
+        CO_TRY(co_await sleep_for(loop, pauses.next()));
         continue;
       }
       if (!own_ || renewed.error().kind() == ErrorKind::cancelled) co_return fail(renewed.error());

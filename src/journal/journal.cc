@@ -12,7 +12,6 @@ std::string_view name_of(EventKind kind) {
     case EventKind::progress: return "progress";
     case EventKind::ready: return "ready";
     case EventKind::failed: return "failed";
-    case EventKind::held: return "held";
     case EventKind::guard: return "guard";
     case EventKind::waiting: return "waiting";
     case EventKind::removed: return "removed";
@@ -44,8 +43,8 @@ Json to_json(const Error& error) {
 Json to_json(const Cause& cause) {
   Json json = to_json(cause.error);
   Json::Array names;
-  for (const object::Key& key : cause.holds) names.emplace_back(key.text());
-  if (!names.empty()) json.make("holds") = std::move(names);
+  for (const object::Key& key : cause.blocks) names.emplace_back(key.text());
+  if (!names.empty()) json.make("blocks") = std::move(names);
   return json;
 }
 

@@ -29,7 +29,6 @@ enum class EventKind {
   progress,  // an object that is waited for has changed
   ready,     // the object is ready
   failed,
-  held,     // the object was blocked and not sent, because an object that it needs failed
   guard,    // a guard has moved up or down a rung; `state` is the rung
   waiting,  // the run is still waiting; `text` says for what
   removed,  // the object was deleted
@@ -58,7 +57,7 @@ struct Event {
 // An error of a run, and the objects that it blocks.
 struct Cause {
   Error error;
-  std::vector<object::Key> holds;
+  std::vector<object::Key> blocks;
 };
 
 class Journal {

@@ -1,5 +1,7 @@
 #include "readiness/shadow_marker.h"
 
+#include "base/backoff.h"
+
 namespace fairlead::readiness {
 namespace {
 
@@ -9,15 +11,10 @@ bool is_webhooks(GuardKind kind) {
   return kind == GuardKind::validating_webhooks || kind == GuardKind::mutating_webhooks;
 }
 
-// An API server learns about webhooks within milliseconds, but about policies only once a second.
-struct Pace {
-  Duration first;
-  Duration longest;
-};
-Pace pace_of(GuardKind kind) {
+// The pauses between probes. An API server learns about webhooks within milliseconds, about policies once a second.
+Backoff probe_pauses(GuardKind kind) {
   using std::chrono::milliseconds;
-  if (is_webhooks(kind)) return {milliseconds(1), milliseconds(100)};
-  return {milliseconds(20), milliseconds(100)};
+  return {is_webhooks(kind) ? milliseconds(1) : milliseconds(20), milliseconds(100)};
 }
 
 bool shows(GuardKind kind, const Stamp& stamp, const std::string& hook, const Outcome<Reply>& answer) {
@@ -42,7 +39,7 @@ GuardKind kind_of_policy(const object::Key& key) {
 Task<Outcome<Proof>> ShadowMarkers::seek(GuardKind kind, Stamp stamp, std::string hook, uint64_t connection) {
   Loop& loop = stage_.loop();
   TimePoint started = loop.now();
-  auto [pause, longest] = pace_of(kind);
+  Backoff pauses = probe_pauses(kind);
   int probes = 0;
   while (true) {
     Outcome<Reply> answer = co_await stage_.probe(stamp, connection);
@@ -73,8 +70,7 @@ Task<Outcome<Proof>> ShadowMarkers::seek(GuardKind kind, Stamp stamp, std::strin
       proof.connection = answered_over;
       co_return proof;
     }
-    CO_TRY(co_await sleep_for(loop, pause));
-    pause = std::min(pause * 2, longest);
+    CO_TRY(co_await sleep_for(loop, pauses.next()));
   }
 }
 

@@ -1,13 +1,14 @@
 #include "readiness/shadow_mirror.h"
 
+#include "base/backoff.h"
+
 namespace fairlead::readiness {
 namespace {
 
 using kube::Fault, kube::FaultKind, kube::Outcome, kube::Reply;
 
 constexpr int kFirstSeconds = 1;
-constexpr Duration kFirstPause = std::chrono::milliseconds(1);
-constexpr Duration kLongestPause = std::chrono::milliseconds(100);
+constexpr Backoff kProbePauses(std::chrono::milliseconds(1), std::chrono::milliseconds(100));
 
 std::string address_text(const Endpoint& endpoint) {
   bool v6 = endpoint.address.find(':') != std::string::npos;
@@ -109,7 +110,7 @@ Task<Outcome<Proof>> ShadowMirrors::ask_within(Target target, int seconds, uint6
     if (mirror->failure) co_return std::unexpected(*mirror->failure);
     if (mirror->refusal) co_return *mirror->refusal;
     TimePoint started = loop.now();
-    Duration pause = kFirstPause;
+    Backoff pauses = kProbePauses;
     while (true) {
       Outcome<Reply> answer = co_await stage_.probe(mirror->stamp, connection);
       const Fault* fault = answer ? nullptr : answer.error().fault();
@@ -132,8 +133,7 @@ Task<Outcome<Proof>> ShadowMirrors::ask_within(Target target, int seconds, uint6
         if (attempt >= stage_.options().markers) co_return proof;
         break;
       }
-      CO_TRY(co_await sleep_for(loop, pause));
-      pause = std::min(pause * 2, kLongestPause);
+      CO_TRY(co_await sleep_for(loop, pauses.next()));
     }
   }
 }

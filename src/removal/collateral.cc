@@ -15,8 +15,6 @@ namespace {
 constexpr size_t kNamed = 3;
 constexpr size_t kForeignNamed = 10;
 constexpr size_t kFewNamespaces = 2;
-constexpr Duration kFirstPause = std::chrono::milliseconds(200);
-constexpr Duration kLongestPause = std::chrono::seconds(10);
 // After this many answers without a list, about a minute, the server is not expected to give one.
 constexpr int kAnswers = 12;
 
@@ -107,7 +105,8 @@ struct Contents {
     }
     // Retry: if the namespace were taken for empty, its operator would be deleted before the objects that it has to
     // clean up.
-    Duration pause = kFirstPause;
+    Backoff pauses = kRetryPauses;
+    bool is_told = false;
     for (int answers = 0; answers < kAnswers;) {
       auto list = co_await run.client.list(resource, {.ns = ns, .metadata_only = true});
       if (list) {
@@ -118,13 +117,12 @@ struct Contents {
       const kube::Fault* fault = list.error().fault();
       if (fault && fault->disposition == kube::Disposition::permanent) break;
       if (fault) ++answers;
-      if (pause == kFirstPause && !run.waits.cancelled())
+      if (!std::exchange(is_told, true) && !run.waits.cancelled())
         run.note(journal::EventKind::error,
                  fmt::format("{} cannot be listed at the moment: what goes with a namespace is not known yet",
                              resource.name_with_group()),
                  list.error().error());
-      if (!co_await sleep_for(run.loop, pause)) break;
-      pause = std::min(pause * 2, kLongestPause);
+      if (!co_await sleep_for(run.loop, pauses.next())) break;
     }
     miss(resource);
   }

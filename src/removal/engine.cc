@@ -2,6 +2,7 @@
 #include <map>
 
 #include "base/duration_text.h"
+#include "plan/stopping.h"
 #include "removal/causes.h"
 #include "removal/collateral.h"
 #include "removal/deletion_vetoes.h"
@@ -19,8 +20,6 @@ using State = ObjectEnding::State;
 
 constexpr Duration kInterruptionCheck = std::chrono::seconds(1);
 constexpr size_t kNamedKinds = 6;
-// How long requests in flight may take after the run was stopped or its time was over.
-constexpr Duration kLandingTime = std::chrono::seconds(5);
 
 const Json kNothing;
 
@@ -47,7 +46,7 @@ class Engine {
     Ending ending;
     if (std::optional<Error> problem = resolve()) {
       ending.how = Ending::How::failed;
-      ending.causes.push_back({.error = *std::move(problem), .holds = {}});
+      ending.causes.push_back({.error = *std::move(problem), .blocks = {}});
     } else {
       ending = co_await proceed();
     }
@@ -71,7 +70,7 @@ class Engine {
   // Lets requests in flight end by themselves, but only for a limited time, since a server may not answer.
   void end_waits() {
     run_.waits.cancel();
-    if (!landed_) landed_.emplace(loop_, loop_.now() + kLandingTime, run_.requests);
+    if (!landed_) landed_.emplace(loop_, loop_.now() + plan::kLandingTime, run_.requests);
     run_.changed.notify_all();
   }
 
@@ -341,12 +340,12 @@ class Engine {
     for (uint32_t i = 0; i < run_.targets.size(); ++i) {
       TargetState& entry = run_.states[i];
       run_.settle(i, entry.state);
-      if (run_.plan && run_.plan->state(i) == Plan::State::blocked) entry.state = State::held;
+      if (run_.plan && run_.plan->state(i) == Plan::State::blocked) entry.state = State::blocked;
       if (entry.told && entry.state == State::not_begun) entry.state = State::leaving;
       if (entry.error) {
         all_late = all_late && entry.error->kind() == ErrorKind::timeout;
-        Cause cause{.error = *entry.error, .holds = {}};
-        for (uint32_t held : run_.plan->blocked_by(i)) cause.holds.push_back(run_.key(held));
+        Cause cause{.error = *entry.error, .blocks = {}};
+        for (uint32_t blocked : run_.plan->blocked_by(i)) cause.blocks.push_back(run_.key(blocked));
         ending.causes.push_back(std::move(cause));
       }
       ending.objects.push_back({.key = run_.key(i),
@@ -382,7 +381,7 @@ std::string_view name_of(State state) {
     case State::refused: return "refused";
     case State::remains: return "still there";
     case State::unknown: return "unknown";
-    case State::held: return "held";
+    case State::blocked: return "blocked";
     case State::not_begun: return "not begun";
   }
   return "";

@@ -139,19 +139,28 @@ Task<void> Investigator::find_guards(Evidence& evidence) {
   }
 }
 
+Task<std::optional<std::vector<Json>>> Investigator::all_workloads() {
+  std::vector<Json> all;
+  for (std::string_view kind : {"Deployment", "StatefulSet"}) {
+    const object::Resource* resource = discovery_.known().find("apps", kind);
+    if (!resource) co_return std::nullopt;
+    kube::Outcome<kube::List> list = co_await client_.list(*resource, {});
+    if (!list) co_return std::nullopt;
+    for (Json& item : list->items) {
+      if (Json::Object* metadata = item.make("metadata").if_object()) metadata->erase("managedFields");
+      if (Json::Object* spec = item.make("spec").if_object()) spec->erase("template");
+      item.make("kind") = kind;
+      item.make("apiVersion") = resource->api_version();
+      all.push_back(std::move(item));
+    }
+  }
+  co_return all;
+}
+
 Task<void> Investigator::find_controller(Evidence& evidence) {
   Holder holder = holder_of(evidence);
   if (!holder.object || !has_foreign_finalizer(*holder.object)) co_return;
-  if (!workloads_) {
-    std::vector<Json> all;
-    bool known = false;
-    for (std::string_view kind : {"Deployment", "StatefulSet"})
-      if (auto read = co_await some("apps", kind, "", false)) {
-        known = true;
-        for (Json& one : *read) all.push_back(std::move(one));
-      }
-    if (known) workloads_ = std::move(all);
-  }
+  if (!workloads_) workloads_ = co_await all_workloads();
   evidence.workloads = workloads_;
   if (!workloads_) co_return;
   std::string finalizer((*holder.object)["metadata"]["finalizers"].item(0).string_or(""));

@@ -27,6 +27,8 @@ class Investigator {
   Task<std::optional<std::vector<Json>>> some(std::string_view group, std::string_view kind, std::string ns,
                                               bool metadata_only);
   Task<std::optional<std::vector<Json>>> some_of(object::Resource resource, std::string ns, bool metadata_only);
+  // Returns all Deployments and StatefulSets, without their templates; nothing if some of them cannot be read.
+  Task<std::optional<std::vector<Json>>> all_workloads();
   Task<void> find_remaining(Evidence& evidence);
   Task<void> find_guards(Evidence& evidence);
   Task<void> find_controller(Evidence& evidence);

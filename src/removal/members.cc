@@ -51,7 +51,7 @@ class Members {
  private:
   static void fail(Ending& ending, Error error) {
     ending.how = Ending::How::failed;
-    ending.causes.push_back({.error = std::move(error), .holds = {}});
+    ending.causes.push_back({.error = std::move(error), .blocks = {}});
   }
 
   Task<kube::Outcome<void>> claim() {
@@ -151,7 +151,7 @@ Ending failed_with(std::vector<Error> errors) {
   if (was_cancelled) return Ending{.how = Ending::How::interrupted};
   Ending ending;
   ending.how = Ending::How::failed;
-  for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .holds = {}});
+  for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .blocks = {}});
   return ending;
 }
 

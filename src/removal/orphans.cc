@@ -95,9 +95,11 @@ Task<void> Orphans::remove(const object::Resource& resource, const Json& object,
                   .kind = resource.kind,
                   .ns = std::string(metadata["namespace"].string_or("")),
                   .name = std::string(metadata["name"].string_or(""))};
-  auto removed = co_await run_.client.remove(
-      resource, key.ns, key.name,
-      {.uid = std::string(metadata["uid"].string_or("")), .propagation = "Background", .dry_run = false});
+  auto removed =
+      co_await run_.client
+          .remove(resource, key.ns, key.name,
+                  {.uid = std::string(metadata["uid"].string_or("")), .propagation = "Background", .dry_run = false})
+          .governed_by(&run_.requests);
   std::string why = fmt::format("{}, which owned it, is gone", owner.key.text());
   if (removed)
     run_.journal.add({.kind = EventKind::removed, .key = std::move(key), .state = "gone", .text = std::move(why)});

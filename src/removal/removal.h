@@ -90,7 +90,7 @@ struct ObjectEnding {
     refused,    // protected, of another bundle, of the system; or the API server refuses the deletion
     remains,    // its time is over, and it still exists
     unknown,    // the API does not say whether it exists
-    held,       // blocked: an object that has to be deleted first was not
+    blocked,    // an object that has to be deleted first was not
     not_begun,  // the run ended before its DELETE was sent
   };
   object::Key key;

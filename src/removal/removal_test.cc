@@ -60,8 +60,8 @@ TEST_F(RemovalTest, ADeadOperatorIsNamedEarlyAndHoldsTheRest) {
   Ending ending = remove(bundle, {.timeout = minutes(2)});
   EXPECT_EQ(ending.how, How::timed_out);
   EXPECT_EQ(states(ending),
-            "CustomResourceDefinition widgets.example.com held\nWidget default/one still there\nDeployment "
-            "default/acme-operator held\n");
+            "CustomResourceDefinition widgets.example.com blocked\nWidget default/one still there\nDeployment "
+            "default/acme-operator blocked\n");
   EXPECT_EQ(
       reports(ending),
       "error: Widget default/one is still there after 2m\n"
@@ -72,7 +72,7 @@ TEST_F(RemovalTest, ADeadOperatorIsNamedEarlyAndHoldsTheRest) {
   auto first = std::ranges::find(events_, std::string("stuck"), &journal::Event::state);
   ASSERT_NE(first, events_.end());
   EXPECT_LT(first->at, journal_.elapsed() - seconds(100));
-  EXPECT_EQ(ending.causes.front().holds.size(), 2U);
+  EXPECT_EQ(ending.causes.front().blocks.size(), 2U);
   EXPECT_THAT(events(),
               HasSubstr("Widget default/one (stuck); 2 wait behind: CustomResourceDefinition widgets.example.com "
                         "for Widget default/one (it is an instance of it), …"));
@@ -171,6 +171,21 @@ TEST_F(LateCollector, WhatSomebodyWhoStaysOwnsTooIsKept) {
   EXPECT_TRUE(is_there("shared"));
 }
 
+TEST_F(LateCollector, ADeletionInFlightEndsThoughTheRunIsStopped) {
+  std::string bundle = std::string(kWidgets) + plain_widget("one");
+  put(bundle);
+  put_owned("of-one", {"one"});
+  CancelSource stop;
+  flaky_.before = [&](const http::Request& request) -> Task<void> {
+    if (request.method != "DELETE" || !request.target.contains("/secrets/of-one")) co_return;
+    stop.cancel();
+    EXPECT_TRUE(co_await sleep_for(loop_, seconds(1))) << "cancelled";
+  };
+  Ending ending = remove(bundle, {}, &stop);
+  EXPECT_TRUE(stop.cancelled());
+  EXPECT_FALSE(is_there("of-one")) << reports(ending);
+}
+
 TEST_F(LateCollector, TheCollectorSeesToWhatItKnows) {
   std::string bundle = std::string(kWidgets) + plain_widget("one");
   put(bundle);
@@ -189,6 +204,15 @@ TEST_F(LateCollector, WhatIsToBeOrphanedStays) {
   put_owned("of-one", {"one"});
   EXPECT_EQ(remove(bundle, {.cascade = Cascade::orphan}).how, How::done);
   EXPECT_TRUE(is_there("of-one"));
+}
+
+// Whoever is told that nobody removes the finalizer may remove it by force.
+TEST_F(RemovalTest, AControllerIsFoundAmongManyWorkloads) {
+  std::string workloads;
+  for (int i = 0; i < 501; ++i) workloads += deployment(fmt::format("a{:03}", i), "default", 0);
+  put(std::string(kWidgets) + widget("one", "acme.dev/cleanup") + workloads + deployment("z-acme", "default", 0));
+  Ending ending = remove_named({"widget/one"}, {.timeout = seconds(30)});
+  EXPECT_THAT(reports(ending), HasSubstr("Deployment default/z-acme, which seems to be its controller"));
 }
 
 TEST_F(RemovalTest, AStuckObjectCostsFewRequests) {
@@ -308,7 +332,7 @@ TEST_F(RemovalTest, WhatIsProtectedStaysAndSoDoesItsNamespace) {
   put(bundle);
   Ending ending = remove(bundle);
   EXPECT_EQ(ending.how, How::failed);
-  EXPECT_EQ(states(ending), "Namespace team held\nConfigMap team/a refused\nConfigMap team/b gone\n");
+  EXPECT_EQ(states(ending), "Namespace team blocked\nConfigMap team/a refused\nConfigMap team/b gone\n");
   EXPECT_EQ(reports(ending),
             "error: ConfigMap team/a is not removed\n"
             "  because   it has the annotation fairlead.dev/delete: protected\n"
@@ -381,7 +405,7 @@ TEST_F(RemovalTest, WhatIsInANamespaceThatStaysStaysAsWell) {
   put(bundle + "---\n" + std::string(kWidgets) + widget("one", "example.com/cleanup", "team"));
   start_operator(seconds(1));
   Ending ending = remove(bundle);
-  EXPECT_EQ(states(ending), "Namespace team held\nConfigMap team/precious refused\n");
+  EXPECT_EQ(states(ending), "Namespace team blocked\nConfigMap team/precious refused\n");
   EXPECT_TRUE(get("/apis/example.com/v1/namespaces/team/widgets/one")["metadata"]["name"].is_string());
 }
 

@@ -69,10 +69,12 @@ class Flaky : public http::Transport {
                              .headers = {{"Content-Type", "application/json"}},
                              .body = http::body_of(R"({"kind":"Status","apiVersion":"v1","status":"Failure",)"
                                                    R"("reason":"Forbidden","message":"may not","code":403})")};
+    if (before) co_await before(request);
     if (std::optional<http::Answer> own = answers ? answers(request) : std::nullopt) co_return *std::move(own);
     co_return co_await to_.open(std::move(request));
   }
   std::function<bool(const http::Request&)> fails, forbids;
+  std::function<Task<void>(const http::Request&)> before;
   std::function<std::optional<http::Answer>(const http::Request&)> answers;
 
  private:

@@ -4,6 +4,12 @@
 
 namespace fairlead::removal {
 
+uint64_t requests_of(const kube::Client& client) {
+  uint64_t all = 0;
+  for (const auto& [verb, count] : client.counts()) all += count;
+  return all;
+}
+
 using journal::EventKind;
 using State = ObjectEnding::State;
 

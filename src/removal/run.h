@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/backoff.h"
 #include "base/scope.h"
 #include "removal/plan.h"
 #include "removal/progress.h"
@@ -13,6 +14,12 @@
 #include "removal/removal.h"
 
 namespace fairlead::removal {
+
+// The pauses between tries of a request that failed and may succeed later.
+inline constexpr Backoff kRetryPauses(std::chrono::milliseconds(200), std::chrono::seconds(10));
+
+// Returns how many requests the client has sent, of all verbs.
+uint64_t requests_of(const kube::Client& client);
 
 // What is known of one target.
 struct TargetState {

@@ -9,8 +9,6 @@ using journal::EventKind;
 using kube::FaultKind;
 using State = ObjectEnding::State;
 
-constexpr Duration kFirstPause = std::chrono::milliseconds(200);
-constexpr Duration kLongestPause = std::chrono::seconds(10);
 // Somewhat more than the client has in flight at once. More would still be sent after the run was stopped.
 constexpr size_t kUnderWay = 96;
 
@@ -82,8 +80,7 @@ Task<void> Sender::remove(uint32_t target) {
   bool repeat = !run_.plan->is_settled(target) && is_to_repeat(target, outcome);
   fill();
   if (!repeat) co_return;
-  Duration& pause = pauses_.try_emplace(target, kFirstPause / 2).first->second;
-  pause = std::min(pause * 2, kLongestPause);
+  Duration pause = pauses_.try_emplace(target, kRetryPauses).first->second.next();
   if (!co_await sleep_for(run_.loop, pause).governed_by(&run_.waits)) co_return;
   enqueue(target);
   fill();

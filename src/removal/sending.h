@@ -42,7 +42,7 @@ class Sender {
   std::deque<uint32_t> queue_;
   size_t under_way_ = 0;
   // The pause before the next attempt, for each target whose DELETE was not accepted.
-  std::unordered_map<uint32_t, Duration> pauses_;
+  std::unordered_map<uint32_t, Backoff> pauses_;
 };
 
 }  // namespace fairlead::removal

@@ -93,7 +93,7 @@ TEST_F(SenderTest, ANamespaceWithSomethingProtectedIsNotTold) {
   put(bundle);
   listen();
   Ending ending = remove(bundle);
-  EXPECT_EQ(states(ending), "Namespace team held\nConfigMap team/a refused\nConfigMap team/b gone\n");
+  EXPECT_EQ(states(ending), "Namespace team blocked\nConfigMap team/a refused\nConfigMap team/b gone\n");
   EXPECT_THAT(deletes(), ElementsAre("/api/v1/namespaces/team/configmaps/b"));
 }
 

@@ -3,22 +3,15 @@
 
 #include "inventory/inventory.h"
 #include "manifest/secrets.h"
+#include "plan/stopping.h"
 #include "removal/members.h"
 #include "removal/removal.h"
+#include "removal/run.h"
 
 namespace fairlead::removal {
 namespace {
 
 using journal::EventKind;
-
-// How long requests in flight and cleaning up may take after the run was stopped or its time was over.
-constexpr Duration kClosingTime = std::chrono::seconds(10);
-
-uint64_t requests_of(const kube::Client& client) {
-  uint64_t all = 0;
-  for (const auto& [verb, count] : client.counts()) all += count;
-  return all;
-}
 
 TimePoint expires_after(Options& options, TimePoint begun) {
   if (options.timeout > Duration::zero()) options.expires = begun + options.timeout;
@@ -38,7 +31,7 @@ class Frame {
         stop_(stop),
         begun_(client.loop().now()),
         requests_(requests_of(client)),
-        limit_(client, expires_after(options, begun_), stop, kClosingTime) {}
+        limit_(client, expires_after(options, begun_), stop, plan::kClosingTime) {}
 
   // Returns nothing if the cluster answers; otherwise how the run ends.
   Task<std::optional<Ending>> reach() {
@@ -166,7 +159,7 @@ Task<Ending> take_out_named(kube::Client& client, kube::Discovery& discovery, st
   for (ObjectEnding& object : ending.objects)
     if (object.state == ObjectEnding::State::absent) {
       object.error = Error(ErrorKind::not_found, fmt::format("{} is not there", object.key.text()));
-      ending.causes.push_back({.error = *object.error, .holds = {}});
+      ending.causes.push_back({.error = *object.error, .blocks = {}});
       if (ending.how == Ending::How::done) ending.how = Ending::How::failed;
     }
   co_return frame.close(std::move(ending));

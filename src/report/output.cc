@@ -119,9 +119,9 @@ void Output::show(const Closing& closing) const {
   for (const journal::Cause& cause : closing.causes) {
     if (is_interruption(cause)) continue;
     print(err_, cause.error.report());
-    if (!cause.holds.empty())
-      print(err_, fmt::format("  blocks    {} object{}: {}\n", cause.holds.size(), cause.holds.size() == 1 ? "" : "s",
-                              some_of(cause.holds, kNamedBlocked)));
+    if (!cause.blocks.empty())
+      print(err_, fmt::format("  blocks    {} object{}: {}\n", cause.blocks.size(), cause.blocks.size() == 1 ? "" : "s",
+                              some_of(cause.blocks, kNamedBlocked)));
   }
   print(err_, closing.causes_end);
 }

@@ -27,10 +27,11 @@ std::string line_of(const Event& event) {
   }
 }
 
-constexpr std::pair<State, std::string_view> kCounted[] = {
-    {State::gone, "gone"}, {State::absent, "absent"},     {State::leaving, "leaving"}, {State::would_go, "wouldGo"},
-    {State::kept, "kept"}, {State::refused, "refused"},   {State::remains, "remain"},  {State::unknown, "unknown"},
-    {State::held, "held"}, {State::not_begun, "notBegun"}};
+constexpr std::pair<State, std::string_view> kCounted[] = {{State::gone, "gone"},       {State::absent, "absent"},
+                                                           {State::leaving, "leaving"}, {State::would_go, "wouldGo"},
+                                                           {State::kept, "kept"},       {State::refused, "refused"},
+                                                           {State::remains, "remain"},  {State::unknown, "unknown"},
+                                                           {State::blocked, "blocked"}, {State::not_begun, "notBegun"}};
 
 std::string_view words(State state) {
   switch (state) {

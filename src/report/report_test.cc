@@ -61,7 +61,7 @@ rollout::Ending refused_ending(const std::string& message) {
   refused.state = rollout::ObjectEnding::State::refused;
   refused.error = error;
   ending.objects.push_back(std::move(refused));
-  ending.causes.push_back({.error = error, .holds = {key_of("Berth", "b")}});
+  ending.causes.push_back({.error = error, .blocks = {key_of("Berth", "b")}});
   return ending;
 }
 
@@ -100,11 +100,11 @@ TEST_F(ReportTest, QuietIsQuietButForWarningsAndCauses) {
 
 TEST_F(ReportTest, WhatIsBlockedIsCountedAndNamedInPart) {
   rollout::Ending ending = refused_ending("no endpoints");
-  ending.causes[0].holds.clear();
+  ending.causes[0].blocks.clear();
   for (int i = 0; i < 50; ++i) {
-    ending.causes[0].holds.push_back(key_of("Berth", "b" + std::to_string(i)));
+    ending.causes[0].blocks.push_back(key_of("Berth", "b" + std::to_string(i)));
     rollout::ObjectEnding blocked;
-    blocked.state = rollout::ObjectEnding::State::held;
+    blocked.state = rollout::ObjectEnding::State::blocked;
     ending.objects.push_back(std::move(blocked));
   }
   RolloutReport(output(Format::text), false).finish(ending);
@@ -116,7 +116,7 @@ TEST_F(ReportTest, AnInterruptionIsNotToldAsAFailureToo) {
   rollout::Ending ending;
   ending.how = rollout::Ending::How::interrupted;
   Error cut = Error(ErrorKind::cancelled, "GET /api failed").because(Error(ErrorKind::cancelled, "cancelled"));
-  ending.causes.push_back({.error = cut, .holds = {}});
+  ending.causes.push_back({.error = cut, .blocks = {}});
   RolloutReport(output(Format::text), false).finish(ending);
   EXPECT_EQ(err.text(), "error: interrupted\n");
 }
@@ -137,7 +137,7 @@ TEST_F(ReportTest, MachinesGetEveryEventAndOneSummary) {
   EXPECT_THAT(text, HasSubstr(R"("event":"stored")"));
   EXPECT_THAT(text, HasSubstr(R"("type":"summary","outcome":"failed")"));
   EXPECT_THAT(text, HasSubstr(R"("refused":1)"));
-  EXPECT_THAT(text, HasSubstr(R"("holds":["Berth b"])"));
+  EXPECT_THAT(text, HasSubstr(R"("blocks":["Berth b"])"));
   EXPECT_EQ(err.text(), "");
 }
 

@@ -28,13 +28,10 @@ Json json_of(const ObjectEnding& object) {
 }
 
 constexpr std::pair<State, std::string_view> kCounted[] = {
-    {State::created, "created"},      {State::changed, "changed"},
-    {State::unchanged, "unchanged"},  {State::removed, "removed"},
-    {State::unchecked, "notChecked"}, {State::refused, "refused"},
-    {State::not_ready, "notReady"},   {State::held, "held"},
-    {State::not_sent, "notSent"},     {State::left_out, "leftOut"}};
-
-std::string_view words(State state) { return state == State::held ? "blocked" : name_of(state); }
+    {State::created, "created"},    {State::changed, "changed"},      {State::unchanged, "unchanged"},
+    {State::removed, "removed"},    {State::unchecked, "notChecked"}, {State::refused, "refused"},
+    {State::not_ready, "notReady"}, {State::blocked, "blocked"},      {State::not_sent, "notSent"},
+    {State::left_out, "leftOut"}};
 
 Json path_json(const std::vector<rollout::PathStep>& path) {
   Json::Array steps;
@@ -59,7 +56,7 @@ std::string interruption_text(const Ending& ending) {
   if (ending.how != Ending::How::interrupted) return "";
   std::vector<object::Key> unready;
   for (const ObjectEnding& object : ending.objects)
-    if (!object.ready && object.state != State::not_sent && object.state != State::held &&
+    if (!object.ready && object.state != State::not_sent && object.state != State::blocked &&
         object.state != State::left_out && !object.error)
       unready.push_back(object.key);
   return "error: interrupted\n" + (unready.empty() ? "" : fmt::format("  not ready {}\n", some_of(unready)));
@@ -94,7 +91,7 @@ void RolloutReport::read(const Event& event) { output_.show(event, line_of(event
 void RolloutReport::finish(const Ending& ending) const {
   Closing closing{.outcome = name_of(ending.how),
                   .dry_run = dry_run_,
-                  .counts = counts_of(ending.objects, kCounted, words),
+                  .counts = counts_of(ending.objects, kCounted, [](State state) { return name_of(state); }),
                   .took = ending.took,
                   .requests = ending.requests,
                   .causes = ending.causes,

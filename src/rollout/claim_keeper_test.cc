@@ -6,7 +6,7 @@
 #include "inventory/applyset.h"
 #include "inventory/membership.h"
 #include "rollout/rollout_testing.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 
 namespace fairlead::rollout {
 namespace {

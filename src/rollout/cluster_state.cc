@@ -34,8 +34,11 @@ Task<void> read(Listing& listing, const object::Resource& resource, std::string_
     listing.version = std::max(listing.version, version);
     for (Json& item : list->items) into.push_back(std::move(item));
     if (known) *known = true;
-  } else if (list.error().is(kube::FaultKind::forbidden) || list.error().is(kube::FaultKind::not_served)) {
+  } else if (list.error().is(kube::FaultKind::forbidden)) {
     listing.unread.insert(words);
+  } else if (list.error().is(kube::FaultKind::not_served)) {
+    // The kind was removed since discovery, and all of its objects with it.
+    if (known) *known = true;
   } else {
     listing.error = list.error().error();
   }

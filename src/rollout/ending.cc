@@ -11,9 +11,9 @@ using State = ObjectEnding::State;
 
 State state_of(const Run& run, uint32_t node) {
   const ObjectState& state = run.states[node];
-  if (run.plan.state(node) == Plan::State::blocked) return State::held;
+  if (run.plan.state(node) == Plan::State::blocked) return State::blocked;
   if (run.graph.is_left_out(node)) return State::left_out;
-  if (is_blocked(run, node)) return State::held;
+  if (is_blocked(run, node)) return State::blocked;
   if (run.plan.state(node) == Plan::State::failed)
     return state.stored == ObjectState::Stored::no ? State::refused : State::not_ready;
   if (state.unchecked) return State::unchecked;
@@ -108,7 +108,7 @@ std::vector<PathStep> critical_path(const Run& run) {
 std::string_view name_of(State state) {
   switch (state) {
     case State::not_sent: return "not sent";
-    case State::held: return "held";
+    case State::blocked: return "blocked";
     case State::refused: return "refused";
     case State::not_ready: return "not ready";
     case State::created: return "created";
@@ -144,8 +144,8 @@ Ending ending_of(const Run& run) {
   ending.how = how(run);
   for (uint32_t node = 0; node < run.states.size(); ++node) ending.objects.push_back(object_ending(run, node));
   for (RootCause& root : root_causes(run)) {
-    Cause cause{.error = std::move(root.error), .holds = {}};
-    for (uint32_t blocked : root.blocks) cause.holds.push_back(run.object(blocked).key());
+    Cause cause{.error = std::move(root.error), .blocks = {}};
+    for (uint32_t blocked : root.blocks) cause.blocks.push_back(run.object(blocked).key());
     ending.causes.push_back(std::move(cause));
   }
   ending.critical_path = critical_path(run);

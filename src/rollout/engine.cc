@@ -3,6 +3,8 @@
 #include "base/duration_text.h"
 #include "inventory/unchanged.h"
 #include "manifest/secrets.h"
+#include "plan/stopping.h"
+#include "removal/run.h"
 #include "rollout/causes.h"
 #include "rollout/claim_keeper.h"
 #include "rollout/ending.h"
@@ -21,9 +23,6 @@ constexpr size_t kRemindedOf = 5;
 constexpr size_t kProbePlaces = 8;
 // How long sweeping may take after everything else is done.
 constexpr Duration kSweepingTime = std::chrono::seconds(5);
-// How long requests in flight may take after the run was stopped or its time was over; and the same with cleaning up.
-constexpr Duration kLandingTime = std::chrono::seconds(5);
-constexpr Duration kClosingTime = std::chrono::seconds(10);
 
 // Returns the namespaces of the bundle, because the user most likely may create objects there.
 std::vector<std::string> namespaces_for_probes(const Options& options, const manifest::Bundle& bundle) {
@@ -142,7 +141,7 @@ class Engine {
   }
   // Lets requests in flight end by themselves, but only for a limited time, since a server may not answer.
   void let_land() {
-    if (!landed_) landed_.emplace(loop_, loop_.now() + kLandingTime, run_.requests);
+    if (!landed_) landed_.emplace(loop_, loop_.now() + plan::kLandingTime, run_.requests);
   }
 
   // Takes the claim. If the bundle's home does not exist and is part of the bundle, it is sent first.
@@ -245,7 +244,7 @@ class Engine {
   Ending refused(Error error) {
     Ending ending = ending_of(run_);
     ending.how = error.kind() == ErrorKind::timeout ? Ending::How::timed_out : Ending::How::failed;
-    ending.causes.push_back({.error = std::move(error), .holds = {}});
+    ending.causes.push_back({.error = std::move(error), .blocks = {}});
     return ending;
   }
 
@@ -297,7 +296,7 @@ class Engine {
     for (Error& error : pruned.errors) {
       bool only_late = ending.how == Ending::How::done || ending.how == Ending::How::timed_out;
       ending.how = only_late && error.kind() == ErrorKind::timeout ? Ending::How::timed_out : Ending::How::failed;
-      ending.causes.push_back({.error = std::move(error), .holds = {}});
+      ending.causes.push_back({.error = std::move(error), .blocks = {}});
     }
     co_return ending;
   }
@@ -342,12 +341,6 @@ void conceal(const Secrets& secrets, Ending& ending) {
   }
 }
 
-uint64_t requests_of(const kube::Client& client) {
-  uint64_t all = 0;
-  for (const auto& [verb, count] : client.counts()) all += count;
-  return all;
-}
-
 Task<manifest::Errors> prepare_in_time(kube::Client& client, kube::Discovery& discovery, const Options& options,
                                        journal::Journal& journal, Prepared& prepared, TimePoint expires) {
   CancelSource cancel(co_await current_cancel());
@@ -368,8 +361,8 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
                       journal::Journal& journal, CancelSource* stop) {
   TimePoint begun = client.loop().now();
   TimePoint expires = options.timeout > Duration::zero() ? begun + options.timeout : TimePoint::max();
-  kube::TimeLimit limit(client, expires, stop, kClosingTime);
-  uint64_t requests_before = requests_of(client);
+  kube::TimeLimit limit(client, expires, stop, plan::kClosingTime);
+  uint64_t requests_before = removal::requests_of(client);
   journal.add({.kind = EventKind::started,
                .text = fmt::format("{} object{}", bundle.objects.size(), bundle.objects.size() == 1 ? "" : "s"),
                .details = Json(Json::Object{{"objects", uint64_t{bundle.objects.size()}}, {"bundle", options.name}})});
@@ -393,11 +386,11 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
     ending.how = late ? Ending::How::timed_out : Ending::How::failed;
     if (stop && stop->cancelled()) ending.how = Ending::How::interrupted;
     ending.objects = none_sent(prepared.bundle);
-    for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .holds = {}});
+    for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .blocks = {}});
   }
   conceal(journal.secrets(), ending);
   ending.took = client.loop().now() - begun;
-  ending.requests = requests_of(client) - requests_before;
+  ending.requests = removal::requests_of(client) - requests_before;
   journal.add({.kind = EventKind::ended, .state = std::string(name_of(ending.how))});
   co_return ending;
 }

@@ -5,7 +5,7 @@
 
 #include "base/base64.h"
 #include "rollout/rollout_testing.h"
-#include "sandbox/core.h"
+#include "sandbox/core/core.h"
 
 namespace fairlead::rollout {
 namespace {

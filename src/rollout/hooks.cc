@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "inventory/membership.h"
+#include "rollout/retry.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -10,8 +11,6 @@ namespace {
 using journal::EventKind;
 using kube::FaultKind;
 
-constexpr Duration kFirstPause = std::chrono::milliseconds(100);
-constexpr Duration kLongestPause = std::chrono::seconds(5);
 // How long each deletion at the end of a run is retried.
 constexpr Duration kEnding = std::chrono::seconds(10);
 
@@ -33,11 +32,11 @@ bool is_ours(const Run& run, const Json& live) {
 // Repeats a request while its answer is a failure that passes by itself, until cancelled.
 template <class Ask>
 auto ask_until_final(Run& run, Ask ask) -> decltype(ask()) {
-  for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+  for (Backoff pauses = kRetryPauses;;) {
     auto answer = co_await ask();
     bool passes = !answer && (answer.error().fault() ? answer.error().fault()->disposition == kube::Disposition::passing
                                                      : answer.error().error().kind() == ErrorKind::unavailable);
-    if (!passes || !co_await sleep_for(run.loop, pause)) co_return answer;
+    if (!passes || !co_await sleep_for(run.loop, pauses.next())) co_return answer;
   }
 }
 
@@ -47,16 +46,17 @@ Task<kube::Outcome<kube::Reply>> get(Run& run, uint32_t node) {
                          [&run, &object] { return run.client.get(*run.kinds.of(object), object.ns(), object.name()); });
 }
 
-// Sends one DELETE. Only `run.requests` can cancel it, so that a request in flight may end.
-Task<kube::Outcome<kube::Reply>> remove_once(Run& run, uint32_t node, const kube::DeleteOptions& options) {
+// Sends one DELETE. Only `requests` can cancel it, so that a request in flight may end.
+Task<kube::Outcome<kube::Reply>> remove_once(Run& run, uint32_t node, const kube::DeleteOptions& options,
+                                             CancelSource& requests) {
   const object::Object& object = run.object(node);
   co_return co_await run.client.remove(*run.kinds.of(object), object.ns(), object.name(), options)
-      .governed_by(&run.requests);
+      .governed_by(&requests);
 }
 
-Task<kube::Outcome<kube::Reply>> remove(Run& run, uint32_t node, std::string uid) {
+Task<kube::Outcome<kube::Reply>> remove(Run& run, uint32_t node, std::string uid, CancelSource& requests) {
   kube::DeleteOptions options{.uid = std::move(uid), .propagation = "Background"};
-  co_return co_await ask_until_final(run, [&] { return remove_once(run, node, options); });
+  co_return co_await ask_until_final(run, [&] { return remove_once(run, node, options, requests); });
 }
 
 // Returns the policy because of which the hook is deleted now; empty if it stays.
@@ -74,10 +74,9 @@ std::string_view ended_by(const Run& run, uint32_t node, bool complete) {
 }
 
 Task<void> delete_ended(Run& run, uint32_t node, std::string_view policy) {
-  CancelSource time_limit;
-  Loop::TimerId timer = run.loop.call_after(kEnding, [&] { time_limit.cancel(); });
-  auto removed = co_await remove(run, node, run.states[node].uid).governed_by(&time_limit);
-  if (!time_limit.cancelled()) run.loop.cancel_timer(timer);
+  CancelSource time_limit(&run.requests);
+  CancelAt timer(run.loop, run.loop.now() + kEnding, time_limit);
+  auto removed = co_await remove(run, node, run.states[node].uid, time_limit).governed_by(&time_limit);
   if (removed || removed.error().is(FaultKind::not_found))
     run.tell(EventKind::note, node, "deleted",
              fmt::format("it is deleted, as its hook-delete-policy says: {}", policy));
@@ -110,14 +109,14 @@ Task<kube::Outcome<void>> delete_former(Run& run, uint32_t node, Json former) {
   std::string uid(former["metadata"]["uid"].string_or(""));
   run.tell(EventKind::note, node, "recreate",
            "it is a hook of Helm: the one of an earlier run is deleted, and it runs again");
-  auto removed = co_await remove(run, node, uid);
+  auto removed = co_await remove(run, node, uid, run.requests);
   if (!removed && !removed.error().is(FaultKind::not_found)) co_return std::unexpected(std::move(removed).error());
-  for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+  for (Backoff pauses = kRetryPauses;;) {
     auto there = co_await get(run, node);
     if (!there && there.error().is(FaultKind::not_found)) co_return kube::Outcome<void>();
     if (!there) co_return std::unexpected(std::move(there).error());
     if (there->value["metadata"]["uid"].string_or("") != uid) co_return kube::Outcome<void>();
-    if (Result<void> slept = co_await sleep_for(run.loop, pause); !slept)
+    if (Result<void> slept = co_await sleep_for(run.loop, pauses.next()); !slept)
       co_return std::unexpected(kube::Failure(slept.error()));
   }
 }

@@ -125,6 +125,32 @@ TEST_F(HooksTest, OneWithAnotherPolicyIsNotDeletedBeforehand) {
   EXPECT_EQ(uid("prepare"), first);
 }
 
+// Nobody waits for a server that does not answer the deletion at the end.
+TEST_F(HooksTest, ADeletionThatIsNotAnsweredDoesNotHoldTheRun) {
+  class Unanswered final : public http::Transport {
+   public:
+    Unanswered(Loop& loop, http::Transport& inner) : loop_(loop), inner_(inner) {}
+    Task<Result<http::Answer>> open(http::Request request) override {
+      if (request.method == "DELETE" && request.target.contains("/jobs/"))
+        CO_TRY(co_await sleep_for(loop_, std::chrono::hours(1)));
+      co_return co_await inner_.open(std::move(request));
+    }
+
+   private:
+    Loop& loop_;
+    http::Transport& inner_;
+  } unanswered(loop_, sandbox_.api_server());
+  kube::Client client(loop_, unanswered, nullptr, {});
+  kube::Discovery discovery(client);
+  std::string bundle = job("prepare", std::string(kHook) + ", helm.sh/hook-delete-policy: hook-succeeded");
+  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(bundle), {.run = "r"}, journal_, nullptr));
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
+  EXPECT_LT(ending.took, std::chrono::seconds(25)) << "10 s for the deletion";
+  EXPECT_NE(events().find("it should be deleted, as its hook-delete-policy says (hook-succeeded), and is not"),
+            std::string::npos)
+      << events();
+}
+
 TEST_F(HooksTest, OneThatSucceededIsDeletedWhereThatIsAskedFor) {
   std::string policy = std::string(kHook) + ", helm.sh/hook-delete-policy: 'before-hook-creation,hook-succeeded'";
   std::string account = fmt::format(

@@ -24,6 +24,25 @@ class LateAnswers final : public http::Transport {
   std::string text_;
 };
 
+// DELETEs take two seconds. `begun` is called for each.
+class SlowDeletes final : public http::Transport {
+ public:
+  SlowDeletes(Loop& loop, http::Transport& inner, std::function<void()> begun)
+      : loop_(loop), inner_(inner), begun_(std::move(begun)) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    if (request.method == "DELETE") {
+      begun_();
+      EXPECT_TRUE(co_await sleep_for(loop_, seconds(2))) << "cancelled";
+    }
+    co_return co_await inner_.open(std::move(request));
+  }
+
+ private:
+  Loop& loop_;
+  http::Transport& inner_;
+  std::function<void()> begun_;
+};
+
 std::string definition(std::string_view name) {
   return fmt::format(R"(---
 apiVersion: apiextensions.k8s.io/v1
@@ -133,6 +152,23 @@ TEST_F(RolloutTest, ShadowsThatOtherRunsLeftGoOnceTheirTimeIsOver) {
   Json left = get("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations");
   ASSERT_EQ(left["items"].items().size(), 1u);
   EXPECT_EQ(left["items"].item(0)["metadata"]["name"].string_or(""), "0-fairlead-shadow-another-2");
+}
+
+TEST_F(RolloutTest, ADeletionForANewFormEndsThoughTheRunIsStopped) {
+  auto job = [](std::string_view image) {
+    return fmt::format(
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: j, annotations: {{fairlead.dev/on-immutable: recreate}}}}\n"
+        "spec: {{template: {{spec: {{restartPolicy: Never, containers: [{{name: x, image: {}}}]}}}}}}\n",
+        image);
+  };
+  ASSERT_EQ(apply(job("one")).how, Ending::How::done);
+  CancelSource stop;
+  SlowDeletes slow(loop_, sandbox_.api_server(), [&] { stop.cancel(); });
+  kube::Client client(loop_, slow, nullptr, {});
+  kube::Discovery discovery(client);
+  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(job("two")), {.run = "r"}, journal_, &stop));
+  EXPECT_TRUE(stop.cancelled());
+  EXPECT_EQ(ending.how, Ending::How::interrupted) << reports(ending);
 }
 
 }  // namespace

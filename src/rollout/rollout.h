@@ -77,7 +77,7 @@ struct Options {
 struct ObjectEnding {
   enum class State {
     not_sent,   // the run ended before it was sent
-    held,       // blocked: an object that it needs failed, or a guard does not answer
+    blocked,    // an object that it needs failed, or a guard does not answer
     refused,    // the API server refused it
     not_ready,  // stored, but failed or not ready in time
     created,

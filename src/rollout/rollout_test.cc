@@ -192,7 +192,7 @@ TEST_F(RolloutTest, AWebhookThatNeverListensIsNamedWithItsCause) {
   EXPECT_EQ(ending.how, Ending::How::timed_out);
   ASSERT_EQ(ending.causes.size(), 1u) << reports(ending);
   EXPECT_NE(reports(ending).find("webhook v.widgets.example.com"), std::string::npos) << reports(ending);
-  EXPECT_EQ(ending.causes[0].holds.size(), 2u);
+  EXPECT_EQ(ending.causes[0].blocks.size(), 2u);
   EXPECT_LT(ending.requests, 8u + 3 * 6 + 150) << events();
 }
 
@@ -217,10 +217,10 @@ metadata: {name: free}
 )");
   EXPECT_EQ(ending.how, Ending::How::failed);
   EXPECT_EQ(states(ending),
-            "Job default/migrate not ready (not ready)\nConfigMap default/after held (not ready)\n"
+            "Job default/migrate not ready (not ready)\nConfigMap default/after blocked (not ready)\n"
             "ConfigMap default/free created\n");
   ASSERT_EQ(ending.causes.size(), 1u);
-  EXPECT_EQ(ending.causes[0].holds.size(), 1u);
+  EXPECT_EQ(ending.causes[0].blocks.size(), 1u);
 }
 
 TEST_F(RolloutTest, ANamespaceOnItsWayOutIsWaitedForAndMadeAgain) {

@@ -192,13 +192,18 @@ bool is_blocked(const Run& run, uint32_t node) {
 
 std::optional<uint32_t> find_guard(const Run& run, const kube::FaultWebhook& webhook) {
   const std::vector<graph::Guard>& guards = run.graph.guards();
-  for (uint32_t i = 0; i < guards.size(); ++i)
-    if (is_webhook(guards[i]) && guards[i].name == webhook.name) return i;
-  for (uint32_t i = 0; i < guards.size(); ++i)
-    if (guards[i].kind == graph::Guard::Kind::conversion && webhook.role == kube::FaultWebhook::Role::conversion &&
-        guards[i].service && guards[i].service->name == webhook.service)
-      return i;
-  return std::nullopt;
+  auto has_its_service = [&](const graph::Guard& guard) {
+    return guard.service && guard.service->name == webhook.service && guard.service->ns == webhook.ns;
+  };
+  bool is_conversion = webhook.role == kube::FaultWebhook::Role::conversion;
+  std::optional<uint32_t> named;
+  for (uint32_t i = 0; i < guards.size(); ++i) {
+    bool is_candidate = is_conversion ? guards[i].kind == graph::Guard::Kind::conversion
+                                      : is_webhook(guards[i]) && guards[i].name == webhook.name;
+    if (is_candidate && has_its_service(guards[i])) return i;
+    if (is_candidate && !is_conversion && !named) named = i;
+  }
+  return named;
 }
 
 std::vector<RootCause> root_causes(const Run& run) {

@@ -83,8 +83,8 @@ TEST_P(RootsTest, ADeadWebhookIsOneErrorWithItsCauseAndWhatItBlocks) {
                 "  from      bundle.yaml:13\n"
                 "  next      kubectl -n operator describe pod operator-POD\n");
   ASSERT_EQ(ending.causes.size(), 1u);
-  EXPECT_EQ(ending.causes[0].holds.size(), 50u);
-  EXPECT_EQ(count_of(ending, ObjectEnding::State::held), 50u);
+  EXPECT_EQ(ending.causes[0].blocks.size(), 50u);
+  EXPECT_EQ(count_of(ending, ObjectEnding::State::blocked), 50u);
   EXPECT_EQ(count_of(ending, ObjectEnding::State::not_ready), 1u);
   EXPECT_EQ(count_of(ending, ObjectEnding::State::created), 5u);
   EXPECT_EQ(ending.objects.size(), 56u);
@@ -93,7 +93,34 @@ TEST_P(RootsTest, ADeadWebhookIsOneErrorWithItsCauseAndWhatItBlocks) {
 TEST_P(RootsTest, WebhooksBehindOneServiceHaveOneCause) {
   Ending ending = apply(dead_operator(GetParam(), 3), {.timeout = seconds(60)});
   ASSERT_EQ(ending.causes.size(), 1u) << reports(ending);
-  EXPECT_EQ(ending.causes[0].holds.size(), 50u);
+  EXPECT_EQ(ending.causes[0].blocks.size(), 50u);
+}
+
+// Operators that were made with the same tool call their webhooks and Services alike.
+TEST_F(RolloutTest, TheWebhookThatDoesNotAnswerIsToldFromOneOfTheSameName) {
+  std::string other = fmt::format(R"(
+apiVersion: v1
+kind: Service
+metadata: {{name: webhook, namespace: kube-public}}
+spec: {{ports: [{{port: 443}}]}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {{name: another}}
+webhooks:
+- name: v0.widgets.example.com
+  clientConfig: {{caBundle: {}, service: {{name: webhook, namespace: kube-public, path: /validate}}}}
+  rules: [{{apiGroups: [example.com], apiVersions: [v1], operations: [DELETE], resources: [widgets]}}]
+  sideEffects: None
+  admissionReviewVersions: [v1]
+---
+)",
+                                  to_base64(kCertificate));
+  Ending ending = apply(other + dead_operator("Fail"), {.timeout = seconds(60)});
+  EXPECT_THAT(reports(ending),
+              HasSubstr("webhook v0.widgets.example.com (ValidatingWebhookConfiguration widgets) is not "
+                        "answering"));
+  EXPECT_THAT(reports(ending), testing::Not(HasSubstr("ValidatingWebhookConfiguration another")));
 }
 
 TEST_F(RolloutTest, AnEndpointsGoneWebhookOfTheClusterIsToldOnce) {
@@ -104,7 +131,7 @@ TEST_F(RolloutTest, AnEndpointsGoneWebhookOfTheClusterIsToldOnce) {
   Ending ending = apply(yaml, {.timeout = seconds(60)});
   ASSERT_EQ(ending.causes.size(), 1u) << reports(ending);
   EXPECT_THAT(reports(ending), HasSubstr("because   service operator/webhook has 0 of 1 endpoints ready\n"));
-  EXPECT_EQ(ending.causes[0].holds.size(), 50u);
+  EXPECT_EQ(ending.causes[0].blocks.size(), 50u);
 }
 
 TEST_F(RolloutTest, ANamespaceThatStaysOnItsWayOutIsToldOnce) {
@@ -118,9 +145,9 @@ TEST_F(RolloutTest, ANamespaceThatStaysOnItsWayOutIsToldOnce) {
     yaml += fmt::format("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{}, namespace: team}}\n", i);
   Ending ending = apply(yaml, {.timeout = seconds(20)});
   ASSERT_EQ(ending.causes.size(), 1u) << reports(ending);
-  EXPECT_EQ(ending.causes[0].holds.size(), 4u);
+  EXPECT_EQ(ending.causes[0].blocks.size(), 4u);
   EXPECT_THAT(reports(ending), HasSubstr("error: namespace team is being deleted"));
-  EXPECT_EQ(count_of(ending, ObjectEnding::State::held), 4u);
+  EXPECT_EQ(count_of(ending, ObjectEnding::State::blocked), 4u);
 }
 
 // What the API server says about an object itself is told for each.

@@ -21,8 +21,6 @@ using kube::Failure;
 using kube::Fault;
 using kube::FaultKind;
 
-constexpr Duration kFirstPause = std::chrono::milliseconds(100);
-constexpr Duration kLongestPause = std::chrono::seconds(5);
 // Somewhat more than the client has in flight at once. More would only take memory, and would still be sent after the
 // run was stopped.
 constexpr size_t kUnderWay = 96;
@@ -108,7 +106,7 @@ Sender::Next Sender::decide(uint32_t node, const Failure& failure) const {
     ErrorKind kind = failure.error().kind();
     return kind == ErrorKind::unavailable || kind == ErrorKind::timeout ? Next::pause : Next::give_up;
   }
-  if (fault->kind == FaultKind::field_conflict) return Next::conflict_rules;
+  if (fault->kind == FaultKind::field_conflict) return Next::resolve_conflict;
   if (fault->kind == FaultKind::immutable_field && run_.object(node).annotation(kOnImmutable) == "recreate")
     return Next::recreate;
   if (fault->kind == FaultKind::immutable_field && !made_anew_.contains(node))
@@ -210,17 +208,17 @@ Task<Result<void>> Sender::await_reach(uint32_t node, RetryGate::Place& place, s
   co_return co_await park(node, fault, place);
 }
 
-Task<Result<bool>> Sender::conflict_rules(uint32_t node, const Failure& failure, bool& force) {
+Task<Result<bool>> Sender::resolve_conflict(uint32_t node, const Failure& failure, bool& force) {
   const object::Object& object = run_.object(node);
   Json live;
-  for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+  for (Backoff pauses = kRetryPauses;;) {
     auto there = co_await run_.client.get(*run_.kinds.of(object), object.ns(), object.name());
     if (there) live = std::move(there->value);
     // The object was deleted meanwhile, so nobody owns its fields any more.
     else if (there.error().is(FaultKind::not_found)) co_return false;
     bool is_answered = there || (there.error().fault() && there.error().fault()->disposition == Disposition::permanent);
     if (is_answered) break;
-    CO_TRY(co_await sleep_for(run_.loop, pause));
+    CO_TRY(co_await sleep_for(run_.loop, pauses.next()));
   }
   Applier applier{
       .successor = run_.successor(), .force_conflicts = run_.options.force_conflicts, .adopt = run_.options.adopt};
@@ -244,15 +242,17 @@ Task<Result<bool>> Sender::recreate(uint32_t node) {
   const object::Object& object = run_.object(node);
   const object::Resource& resource = *run_.kinds.of(object);
   run_.tell(EventKind::note, node, "recreate", "a field that cannot be changed differs: it is deleted and made again");
-  for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+  for (Backoff pauses = kRetryPauses;;) {
     auto there = co_await run_.client.get(resource, object.ns(), object.name());
     if (!there && there.error().is(FaultKind::not_found)) co_return false;
     std::optional<Failure> failure;
     if (!there) failure = there.error();
     if (there) {
       std::string uid(there->value["metadata"]["uid"].string_or(""));
-      auto removed = co_await run_.client.remove(resource, object.ns(), object.name(),
-                                                 {.uid = std::move(uid), .propagation = "Background"});
+      auto removed =
+          co_await run_.client
+              .remove(resource, object.ns(), object.name(), {.uid = std::move(uid), .propagation = "Background"})
+              .governed_by(&run_.requests);
       // Somebody else deleted the object, or recreated it, and then it may not have to be deleted again.
       bool is_another =
           !removed && (removed.error().is(FaultKind::not_found) || removed.error().is(FaultKind::conflict));
@@ -264,7 +264,7 @@ Task<Result<bool>> Sender::recreate(uint32_t node) {
       refuse(node, *failure, std::nullopt);
       co_return true;
     }
-    CO_TRY(co_await sleep_for(run_.loop, pause));
+    CO_TRY(co_await sleep_for(run_.loop, pauses.next()));
   }
   CO_TRY(co_await await_gone(node));
   co_return false;
@@ -288,11 +288,11 @@ Task<Result<bool>> Sender::make_anew(uint32_t node) {
 
 Task<Result<void>> Sender::await_gone(uint32_t node) {
   const object::Object& object = run_.object(node);
-  for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+  for (Backoff pauses = kRetryPauses;;) {
     auto there = co_await run_.client.get(*run_.kinds.of(object), object.ns(), object.name());
     if (!there && there.error().is(FaultKind::not_found)) co_return Result<void>();
     if (there && !is_terminating(there->value)) co_return Result<void>();
-    CO_TRY(co_await sleep_for(run_.loop, pause));
+    CO_TRY(co_await sleep_for(run_.loop, pauses.next()));
   }
 }
 
@@ -300,7 +300,7 @@ Task<Result<void>> Sender::await_gone(uint32_t node) {
 // a KindGenerator are known once it has created them.
 Task<Result<void>> Sender::learn_kind(uint32_t node, std::optional<Failure>& last) {
   const object::Object& object = run_.object(node);
-  Duration pause = kFirstPause;
+  Backoff pauses = kRetryPauses;
   while (!run_.kinds.of(object)) {
     auto found = co_await run_.discovery.find_at_source(object.group(), object.version(), object.kind());
     if (found && *found) {
@@ -312,8 +312,7 @@ Task<Result<void>> Sender::learn_kind(uint32_t node, std::optional<Failure>& las
     run_.states[node].fault = fault;
     run_.states[node].waited_for = fault.subject;
     last = Failure(std::move(fault));
-    CO_TRY(co_await sleep_for(run_.loop, pause));
-    pause = std::min(pause * 2, kLongestPause);
+    CO_TRY(co_await sleep_for(run_.loop, pauses.next()));
   }
   last.reset();
   co_return Result<void>();
@@ -368,7 +367,7 @@ Task<Result<bool>> Sender::make_sendable(uint32_t node, RetryGate::Place& place,
 
 Task<Result<void>> Sender::send_until_stored(uint32_t node, RetryGate::Place& place, std::optional<Failure>& last) {
   CO_TRY_ASSIGN(bool is_settled, co_await make_sendable(node, place, last));
-  Attempt attempt{.pause = kFirstPause};
+  Attempt attempt;
   while (!is_settled) {
     if (!claim_keeper_.is_recorded(node)) CO_TRY(co_await claim_keeper_.await_record(node, last));
     CO_TRY_ASSIGN(attempt.connection, co_await guards_.connection_for(node));
@@ -426,16 +425,16 @@ Task<Result<bool>> Sender::answer_refusal(uint32_t node, Attempt& attempt, Retry
       if (failure.is(FaultKind::webhook_denied)) place.passed();
       refuse(node, failure, std::nullopt);
       co_return true;
-    case Next::conflict_rules: co_return co_await conflict_rules(node, failure, attempt.force);
+    case Next::resolve_conflict: co_return co_await resolve_conflict(node, failure, attempt.force);
     case Next::recreate: co_return co_await recreate(node);
     case Next::make_anew: co_return co_await make_anew(node);
     case Next::park: CO_TRY(co_await park(node, *fault, place)); break;
     case Next::pause: {
       place.leave();
       tell_pause(node, failure);
-      Duration wait = fault && fault->retry_after ? std::max(*fault->retry_after, attempt.pause) : attempt.pause;
-      CO_TRY(co_await sleep_for(run_.loop, wait));
-      attempt.pause = std::min(attempt.pause * 2, kLongestPause);
+      Duration pause = attempt.pauses.next();
+      if (fault && fault->retry_after) pause = std::max(*fault->retry_after, pause);
+      CO_TRY(co_await sleep_for(run_.loop, pause));
       break;
     }
   }

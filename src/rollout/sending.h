@@ -8,6 +8,7 @@
 #include "rollout/evidence.h"
 #include "rollout/guards.h"
 #include "rollout/precedence.h"
+#include "rollout/retry.h"
 #include "rollout/retry_gates.h"
 #include "rollout/run.h"
 #include "rollout/tracking.h"
@@ -32,7 +33,7 @@ class Sender {
 
  private:
   // How to continue after a refusal.
-  enum class Next { give_up, pause, park, conflict_rules, recreate, make_anew };
+  enum class Next { give_up, pause, park, resolve_conflict, recreate, make_anew };
   // How to continue after a successful apply.
   enum class Then { accept, apply_again, await_gone };
 
@@ -40,7 +41,7 @@ class Sender {
   struct Attempt {
     uint64_t connection = 0;
     bool force = false;
-    Duration pause{};
+    Backoff pauses = kRetryPauses;
   };
 
   // Sends the object until it is stored or refused for good. When the task is cancelled, `last` has the last refusal.
@@ -87,7 +88,7 @@ class Sender {
   Task<Result<void>> learn_kind(uint32_t node, std::optional<kube::Failure>& last);
   // Handles a conflict with other field managers. Returns true if the object was refused; otherwise it has to be sent
   // again, by force if `force` was set.
-  Task<Result<bool>> conflict_rules(uint32_t node, const kube::Failure& failure, bool& force);
+  Task<Result<bool>> resolve_conflict(uint32_t node, const kube::Failure& failure, bool& force);
   // Deletes the object, since a field that cannot be changed differs. Returns true if the object was refused, since it
   // could not be deleted; otherwise the old one is deleted, and the object has to be sent again.
   Task<Result<bool>> recreate(uint32_t node);
