@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/base64.h"
-#include "sandbox/verbs/api_server.h"
 #include "sandbox/core/core.h"
+#include "sandbox/verbs/api_server.h"
 #include "sandbox/verbs/tokens.h"
 #include "x509/x509.h"
 

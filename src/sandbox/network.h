@@ -12,8 +12,8 @@
 
 #include "base/real_loop.h"
 #include "http/server.h"
-#include "sandbox/webhooks/https_webhooks.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/webhooks/https_webhooks.h"
 
 namespace fairlead::sandbox {
 

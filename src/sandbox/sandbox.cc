@@ -1,8 +1,8 @@
 #include "sandbox/sandbox.h"
 
-#include "sandbox/verbs/api_server.h"
 #include "sandbox/controllers/bootstrap.h"
 #include "sandbox/controllers/controllers.h"
+#include "sandbox/verbs/api_server.h"
 
 namespace fairlead::sandbox {
 

@@ -2,10 +2,10 @@
 // do no more than that, as on a cluster without a metrics server.
 #include <fmt/format.h>
 
+#include "sandbox/controllers/workload.h"
 #include "sandbox/core/conditions.h"
 #include "sandbox/core/custom_kind.h"
 #include "sandbox/verbs/subresources.h"
-#include "sandbox/controllers/workload.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "object/selector.h"
-#include "sandbox/core/conditions.h"
 #include "sandbox/controllers/workload.h"
+#include "sandbox/core/conditions.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "sandbox/verbs/actor.h"
 #include "sandbox/core/work_queue.h"
+#include "sandbox/verbs/actor.h"
 
 namespace fairlead::sandbox {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "sandbox/controllers/controllers.h"
 #include "sandbox/core/api_services.h"
 #include "sandbox/core/conditions.h"
-#include "sandbox/controllers/controllers.h"
 #include "sandbox/core/custom_kind.h"
 
 namespace fairlead::sandbox {

@@ -5,8 +5,8 @@
 #include <charconv>
 
 #include "fields/managed_fields.h"
-#include "sandbox/core/conditions.h"
 #include "sandbox/controllers/workload.h"
+#include "sandbox/core/conditions.h"
 
 namespace fairlead::sandbox {
 namespace {

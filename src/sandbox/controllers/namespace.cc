@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "sandbox/controllers/workload.h"
 #include "sandbox/core/api_services.h"
 #include "sandbox/core/conditions.h"
-#include "sandbox/controllers/workload.h"
 
 namespace fairlead::sandbox {
 namespace {

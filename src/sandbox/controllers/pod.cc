@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sandbox/controllers/workload.h"
 #include "sandbox/core/conditions.h"
 #include "sandbox/kinds/pod_needs.h"
-#include "sandbox/controllers/workload.h"
 
 namespace fairlead::sandbox {
 namespace {

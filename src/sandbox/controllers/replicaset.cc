@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "sandbox/core/conditions.h"
 #include "sandbox/controllers/workload.h"
+#include "sandbox/core/conditions.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -1,9 +1,9 @@
 // Load balancers get an address; APIServices are available or not, by the Service that they point to.
 #include <fmt/format.h>
 
+#include "sandbox/controllers/workload.h"
 #include "sandbox/core/api_services.h"
 #include "sandbox/core/conditions.h"
-#include "sandbox/controllers/workload.h"
 
 namespace fairlead::sandbox {
 namespace {

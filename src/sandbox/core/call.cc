@@ -12,9 +12,7 @@ void Call::warn(std::string text) {
   if (std::find(warnings.begin(), warnings.end(), text) == warnings.end()) warnings.push_back(std::move(text));
 }
 
-std::string Call::manager() const {
-  return schema::manager_name(route.query.get("fieldManager"), user_agent);
-}
+std::string Call::manager() const { return schema::manager_name(route.query.get("fieldManager"), user_agent); }
 
 Reply Reply::of(Json value, int status) {
   Reply reply;

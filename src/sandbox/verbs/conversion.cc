@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "admission/go_json.h"
-#include "sandbox/kinds/autoscaling.h"
 #include "sandbox/core/custom_kind.h"
+#include "sandbox/kinds/autoscaling.h"
 #include "sandbox/verbs/webhook_call.h"
 
 namespace fairlead::sandbox {

@@ -6,12 +6,12 @@
 #include <charconv>
 
 #include "admission/go_json.h"
+#include "sandbox/kinds/strategy.h"
+#include "sandbox/kinds/types.h"
 #include "sandbox/verbs/admission_chain.h"
 #include "sandbox/verbs/conversion.h"
 #include "sandbox/verbs/read.h"
 #include "sandbox/verbs/selection.h"
-#include "sandbox/kinds/strategy.h"
-#include "sandbox/kinds/types.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -1,8 +1,8 @@
 // get, list and watch.
 #pragma once
 
-#include "sandbox/verbs/api_server.h"
 #include "sandbox/core/call.h"
+#include "sandbox/verbs/api_server.h"
 
 namespace fairlead::sandbox {
 

@@ -1,7 +1,7 @@
 #include "sandbox/verbs/reviews.h"
 
-#include "sandbox/verbs/admission_chain.h"
 #include "sandbox/kinds/types.h"
+#include "sandbox/verbs/admission_chain.h"
 #include "sandbox/verbs/write.h"
 
 namespace fairlead::sandbox {

@@ -6,13 +6,13 @@
 
 #include "base/json_patch.h"
 #include "object/selector.h"
-#include "sandbox/verbs/admission_chain.h"
 #include "sandbox/core/custom_kind.h"
+#include "sandbox/kinds/strategy.h"
+#include "sandbox/kinds/types.h"
+#include "sandbox/verbs/admission_chain.h"
 #include "sandbox/verbs/delete.h"
 #include "sandbox/verbs/read.h"
-#include "sandbox/kinds/strategy.h"
 #include "sandbox/verbs/tokens.h"
-#include "sandbox/kinds/types.h"
 #include "sandbox/verbs/write.h"
 
 namespace fairlead::sandbox {

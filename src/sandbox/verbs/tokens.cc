@@ -5,8 +5,8 @@
 #include <random>
 
 #include "base/base64.h"
-#include "sandbox/verbs/admission_chain.h"
 #include "sandbox/kinds/types.h"
+#include "sandbox/verbs/admission_chain.h"
 #include "sandbox/verbs/write.h"
 
 namespace fairlead::sandbox {

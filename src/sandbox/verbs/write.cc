@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "sandbox/kinds/strategy.h"
+#include "sandbox/kinds/types.h"
 #include "sandbox/verbs/admission_chain.h"
 #include "sandbox/verbs/conversion.h"
 #include "sandbox/verbs/read.h"
-#include "sandbox/kinds/strategy.h"
-#include "sandbox/kinds/types.h"
 #include "schema/apply.h"
 
 namespace fairlead::sandbox {
