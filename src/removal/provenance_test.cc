@@ -88,6 +88,11 @@ TEST_F(ProvenanceTest, ClaimsAreDataUnlessAStatefulSetOfTheBundleMadeThem) {
     EXPECT_EQ(of("PersistentVolumeClaim", name, claim), MadeBy::others) << name;
 }
 
+TEST_F(ProvenanceTest, AClaimNamedAsOneOfTheBundleInAnotherNamespaceIsOfOthers) {
+  Json claim = written_by({"kube-controller-manager"});
+  EXPECT_EQ(provenance_.of({"", "PersistentVolumeClaim", "elsewhere", "data-db-0"}, claim), MadeBy::others);
+}
+
 TEST_F(ProvenanceTest, BundlesAreToldApart) {
   EXPECT_EQ(of("ConfigMap", "x", of_bundle(kShop)), MadeBy::ours);
   EXPECT_EQ(of("ConfigMap", "x", of_bundle(kOther)), MadeBy::bundles);
