@@ -133,6 +133,21 @@ TEST_F(MembersTest, InterruptedAtAnyRequestItSaysSoAndGivesTheBundleBack) {
   EXPECT_TRUE(get("/api/v1/namespaces/team/configmaps/a").is_null());
 }
 
+// Somebody else may have taken the bundle meanwhile, and may be applying it again.
+TEST_F(MembersTest, OnceTheBundleIsNoLongerHeldNothingMoreGoes) {
+  have_shop();
+  std::optional<TimePoint> back;
+  flaky_.fails = [&](const http::Request& request) {
+    if (request.method == "DELETE" && !back) back = loop_.now() + std::chrono::minutes(1);
+    return back && loop_.now() < *back && request.method != "GET";
+  };
+  Ending ending = remove_shop({.timeout = std::chrono::minutes(5)});
+  EXPECT_EQ(ending.how, How::failed);
+  EXPECT_THAT(reports(ending), HasSubstr("error: bundle shop in namespace team is no longer held by this run\n"));
+  EXPECT_EQ(states(ending), "ConfigMap team/a not begun\n");
+  EXPECT_FALSE(get("/api/v1/namespaces/team/configmaps/a").is_null());
+}
+
 TEST_F(MembersTest, AKindThatIsGoneDoesNotHoldANamespace) {
   have_shop();
   have_shared();
