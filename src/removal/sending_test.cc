@@ -108,6 +108,18 @@ TEST_F(SenderTest, WhatMayNotBeRemovedByItselfGoesWithItsNamespace) {
   EXPECT_EQ(states(ending), "Namespace team gone\nConfigMap team/a gone\n") << reports(ending);
 }
 
+TEST_F(SenderTest, WhatMayNotBeRemovedBeforeItsNamespaceIsToldIsRefused) {
+  std::string bundle = name_space("team") + config_map("a", "", "team");
+  put(bundle + std::string(kAskedAboutDeletions));
+  listen();
+  flaky_.forbids = [](const http::Request& request) {
+    return request.method == "DELETE" && request.target.find("/configmaps/a") != std::string::npos;
+  };
+  Ending ending = remove(bundle, {.timeout = std::chrono::minutes(1)});
+  EXPECT_EQ(states(ending), "Namespace team blocked\nConfigMap team/a refused\n") << reports(ending);
+  EXPECT_THAT(deletes(), ElementsAre("/api/v1/namespaces/team/configmaps/a"));
+}
+
 TEST_F(SenderTest, WhatIsNotTakenIsSentAgainAndHoldsUpNothingElse) {
   put(config_map("a") + config_map("b"));
   int refused = 0;
