@@ -386,6 +386,21 @@ TEST_F(InventoryTest, AClaimThatNobodyCanWriteHolds) {
   EXPECT_GE(Claim::parse(annotation("fairlead.dev/claim")).renewals, 2);
 }
 
+// Its deadline counts from the last time that the claim was read, not from the last renewal.
+TEST_F(InventoryTest, AClaimThatNobodyCanWriteHoldsWhenAnswersTakeTime) {
+  LateAnswers late(loop_, sandbox_.api_server(), seconds(1), LateAnswers::To::all);
+  kube::Client client(loop_, late, nullptr, {});
+  std::unique_ptr<Inventory> ann = *loop_.run(Inventory::open(client, discovery_, named("ann")));
+  ASSERT_EQ(said(loop_.run(ann->claim({}))), "");
+  Result<void> kept = beside_keep(*ann, [&]() -> Task<void> {
+    co_await set_webhook(true);
+    (void)co_await sleep_for(loop_, seconds(60));
+  });
+  EXPECT_EQ(kept.error().kind(), ErrorKind::cancelled) << kept.error().report();
+  EXPECT_TRUE(ann->claimed());
+  EXPECT_EQ(Claim::parse(annotation("fairlead.dev/claim")).renewals, 0) << "the webhook was in the way";
+}
+
 TEST_F(InventoryTest, AClaimThatNobodyCouldRenewIsLostToWhoWritesFirst) {
   std::unique_ptr<Inventory> ann = claimed("ann");
   Result<void> kept = beside_keep(*ann, [&]() -> Task<void> {
