@@ -532,6 +532,33 @@ TEST_F(InventoryTest, AKindThatIsNotServedHasNoMembers) {
   EXPECT_TRUE(members->unlisted.empty());
 }
 
+TEST_F(InventoryTest, AKindWhoseServerIsDownStaysCovered) {
+  const object::Resource api_services{.group = "apiregistration.k8s.io",
+                                      .version = "v1",
+                                      .kind = "APIService",
+                                      .plural = "apiservices",
+                                      .singular = "",
+                                      .namespaced = false};
+  Json nobody = *Json::parse(R"({"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService",
+      "metadata":{"name":"v1.metrics.example.com"},"spec":{"group":"metrics.example.com","version":"v1",
+      "groupPriorityMinimum":100,"versionPriority":10,"service":{"namespace":"default","name":"nobody"}}})");
+  ASSERT_EQ(said(loop_.run(client_.create(api_services, "", nobody))), "");
+  kube::Discovery discovery(client_);
+  std::unique_ptr<Inventory> ann = *loop_.run(Inventory::open(client_, discovery, named("ann")));
+  ASSERT_EQ(said(loop_.run(ann->claim(
+                {{{"metrics.example.com", "Gauge", "a", "g"}, "v1"}, {{"example.com", "Widget", "b", "w"}, "v1"}}))),
+            "");
+  Outcome<Members> members = loop_.run(ann->members(false));
+  EXPECT_EQ(names(members), std::vector<std::string>());
+  ASSERT_EQ(members->unlisted.size(), 1u);
+  EXPECT_EQ(members->unlisted[0].kind, (GroupKind{"metrics.example.com", "Gauge"}));
+  EXPECT_EQ(members->unlisted[0].why.message(),
+            "the cluster does not serve kind Gauge in metrics.example.com/v1: the server behind APIService "
+            "v1.metrics.example.com does not answer");
+  EXPECT_EQ(said(loop_.run(ann->settle({}))), "");
+  EXPECT_EQ(annotation(kKindsAnnotation), "Gauge.metrics.example.com");
+}
+
 TEST_F(InventoryTest, NothingIsToldWithoutAnAnswer) {
   std::unique_ptr<Inventory> ann = claimed("ann", config_maps_in("a"));
   (void)loop_.run(ann->members(false));
