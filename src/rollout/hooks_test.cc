@@ -166,6 +166,29 @@ TEST_F(HooksTest, OneThatSucceededIsDeletedWhereThatIsAskedFor) {
   }
 }
 
+// In a bundle without a name, nothing says whose it is.
+TEST_F(HooksTest, OneThatWasThereBeforeStaysIfTheBundleHasNoName) {
+  std::string account = fmt::format(
+      "---\n{{apiVersion: v1, kind: ServiceAccount, metadata: {{name: helper, annotations: {{{}, {}}}}}}}\n", kHook,
+      "helm.sh/hook-delete-policy: hook-succeeded");
+  std::string bundle = account + std::string(kMain);
+  auto find_uid = [&] {
+    return std::string(get("/api/v1/namespaces/default/serviceaccounts/helper")["metadata"]["uid"].string_or(""));
+  };
+  EXPECT_EQ(apply(bundle).how, Ending::How::done);
+  EXPECT_EQ(find_uid(), "") << "the run created it";
+  ASSERT_TRUE(loop_.run(client_.request({.method = "POST",
+                                         .target = "/api/v1/namespaces/default/serviceaccounts",
+                                         .content_type = "application/json",
+                                         .body = R"({"metadata":{"name":"helper"}})"})));
+  std::string theirs = find_uid();
+  ASSERT_NE(theirs, "");
+  Ending ending = apply(bundle);
+  EXPECT_EQ(states(ending), "ServiceAccount default/helper changed\nConfigMap default/main unchanged\n")
+      << reports(ending);
+  EXPECT_EQ(find_uid(), theirs) << events();
+}
+
 TEST_F(HooksTest, OneThatFailedIsDeletedWhereThatIsAskedFor) {
   std::string failed = std::string(kHook) + ", helm.sh/hook-delete-policy: hook-failed";
   std::string succeeded = std::string(kHook) + ", helm.sh/hook-delete-policy: hook-succeeded";
