@@ -332,6 +332,21 @@ metadata: {name: robot}
   }
 }
 
+// With its resourceVersion, the second change would be refused: the object is no longer the one that was copied.
+TEST_F(DayTwoTest, ACopyOfWhatTheServerReturnedIsAppliedMoreThanOnce) {
+  for (const Options& options : {Options(), shop()}) {
+    EXPECT_EQ(apply(map("x", "0"), options).how, Ending::How::done);
+    Json copy = get("/api/v1/namespaces/default/configmaps/x");
+    ASSERT_TRUE(copy["metadata"].contains("resourceVersion"));
+    for (std::string_view value : {"1", "2"}) {
+      copy.make("data").make("a") = value;
+      Ending ending = apply(copy.dump(), options);
+      EXPECT_EQ(states(ending), "ConfigMap default/x changed\n") << reports(ending);
+      EXPECT_EQ(data("x"), fmt::format(R"({{"a":"{}"}})", value));
+    }
+  }
+}
+
 TEST_F(DayTwoTest, ADryRunRightAfterAnApplyTellsWhatItWouldChange) {
   EXPECT_EQ(states(apply(map("x", "1"))), "ConfigMap default/x created\n");
   Options rehearsal;
