@@ -317,6 +317,28 @@ TEST(Guards, ThoseInBothAreAsTheBundleMakesThem) {
   EXPECT_EQ(graph.guards()[0].name, "v.example.com");
 }
 
+TEST(Guards, WhatAnswersBehindAServiceOfTheClusterBacksThem) {
+  ClusterState cluster;
+  cluster.webhook_configurations.push_back(live_hook("h", "configmaps"));
+  for (std::string_view ns : {"elsewhere", "gone"})
+    cluster.services.push_back(
+        live(fmt::format("{{apiVersion: v1, kind: Service, metadata: {{name: h, namespace: {0}}}, spec: {{selector: "
+                         "{{app: {0}}}}}}}",
+                         ns)));
+  std::string text = config_map("c");
+  for (std::string_view app : {"elsewhere", "gone"})
+    text += fmt::format(
+        "---\n{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {0}, namespace: gone}}, spec: {{template: "
+        "{{metadata: {{labels: {{app: {0}}}}}}}}}}}\n",
+        app);
+  Graph graph = graph_of(text, cluster);
+  std::string guard = "webhook h.example.com (ValidatingWebhookConfiguration h)";
+  EXPECT_THAT(needs_of(graph), ElementsAre("ConfigMap team/c -> " + guard + " ready: webhook h.example.com guards it",
+                                           guard + " -> Deployment gone/gone ready: answers behind Service gone/h"));
+  ASSERT_EQ(graph.guards().size(), 1u);
+  EXPECT_THAT(graph.guards()[0].backed_by, ElementsAre(2u));
+}
+
 TEST(Guards, CertificatesOfAWebhook) {
   Graph graph = graph_of(R"(
 apiVersion: v1
