@@ -279,6 +279,15 @@ TEST(Order, ALongChainIsNoProblem) {
   EXPECT_EQ(reports_of(graph), "");
 }
 
+TEST(Order, ASoftNeedGivesWayToAHardOne) {
+  Graph graph = graph_of(
+      "{apiVersion: v1, kind: ServiceAccount, metadata: {name: a, namespace: team, annotations: {fairlead.dev/needs: "
+      "Pod/p}}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team}, spec: {serviceAccountName: a}}\n");
+  EXPECT_THAT(needs_of(graph), ElementsAre("ServiceAccount team/a -> Pod team/p ready: fairlead.dev/needs"));
+  EXPECT_EQ(reports_of(graph), "");
+}
+
 // Issuers and Certificates at random, so that soft needs make loops of every shape.
 TEST(Order, SoftLoopsAlwaysComeUndone) {
   size_t dropped = 0;
