@@ -163,6 +163,25 @@ class LateAnswers : public http::Transport {
   To which_;
 };
 
+// Writes are carried out; while `active`, their answers are lost with the connection.
+class LostAnswers : public http::Transport {
+ public:
+  explicit LostAnswers(http::Transport& to) : to_(to) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    bool writes = request.method != "GET";
+    Result<http::Answer> answer = co_await to_.open(std::move(request));
+    if (!active || !writes || !answer || answer->status >= 300) co_return answer;
+    ++lost;
+    co_return fail(http::may_have_been_processed(Error(ErrorKind::unavailable, "the connection broke")));
+  }
+
+  bool active = false;
+  int lost = 0;
+
+ private:
+  http::Transport& to_;
+};
+
 std::vector<Wanted> config_maps_in(std::string ns) { return {{{"", "ConfigMap", std::move(ns), "x"}, "v1"}}; }
 
 TEST_F(InventoryTest, OpeningOnlyReads) {
@@ -582,6 +601,24 @@ TEST_F(InventoryTest, SettlingALostClaimChangesNothing) {
   next      run again when nobody else is at work on it
 )");
   EXPECT_EQ(annotation(kKindsAnnotation), "ConfigMap");
+}
+
+TEST_F(InventoryTest, AClaimThatIsGivenBackWithoutAnAnswerIsNotLost) {
+  LostAnswers server(sandbox_.api_server());
+  kube::Client client(loop_, server, nullptr, {});
+  // The first removes the claim from the parent, the second deletes the parent.
+  for (bool settles : {false, true}) {
+    std::unique_ptr<Inventory> ann = *loop_.run(Inventory::open(client, discovery_, named("ann")));
+    server.active = false;
+    ASSERT_EQ(said(loop_.run(ann->claim(config_maps_in("a")))), "");
+    server.active = true;
+    server.lost = 0;
+    EXPECT_EQ(said(loop_.run(settles ? ann->settle({}) : ann->release())), "");
+    EXPECT_EQ(server.lost, 1);
+    EXPECT_FALSE(ann->claimed());
+    EXPECT_EQ(parent().is_null(), settles);
+    EXPECT_EQ(annotation("fairlead.dev/claim"), "none");
+  }
 }
 
 TEST_F(InventoryTest, ARunCostsThreeRequestsAndOneAKind) {
