@@ -18,8 +18,10 @@ fairlead_static_library(dep::gtest FILES libgtest.a libgmock.a USES pthread)
 fairlead_static_library(dep::gtest_main FILES libgtest_main.a USES dep::gtest)
 fairlead_static_library(dep::rapidcheck FILES librapidcheck.a)
 
-add_library(dep::fmt INTERFACE IMPORTED)
-target_compile_definitions(dep::fmt INTERFACE FMT_HEADER_ONLY)
+# Debian has fmt as a shared library only. As headers alone it would be compiled in every file, which takes as long as all
+# the rest of the file; so its code is compiled here, once.
+add_library(fmt_code STATIC ${CMAKE_SOURCE_DIR}/cmake/fmt_code.cc)
+add_library(dep::fmt ALIAS fmt_code)
 
 add_library(dep::rapidjson INTERFACE IMPORTED)
 add_library(dep::cli11 INTERFACE IMPORTED)

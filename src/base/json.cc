@@ -57,7 +57,13 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
+Json::Object::Object() = default;
 Json::Object::Object(std::initializer_list<Member> members) : members_(members) {}
+Json::Object::Object(const Object&) = default;
+Json::Object::Object(Object&&) noexcept = default;
+Json::Object& Json::Object::operator=(const Object&) = default;
+Json::Object& Json::Object::operator=(Object&&) noexcept = default;
+Json::Object::~Object() = default;
 
 Json* Json::Object::find(std::string_view key) {
   for (Member& member : members_)
@@ -81,6 +87,14 @@ bool Json::Object::erase(std::string_view key) {
 }
 
 bool Json::Object::operator==(const Object& other) const { return members_ == other.members_; }
+
+Json::Json() = default;
+Json::Json(const Json&) = default;
+Json::Json(Json&&) noexcept = default;
+Json& Json::operator=(const Json&) = default;
+Json& Json::operator=(Json&&) noexcept = default;
+Json::~Json() = default;
+bool Json::operator==(const Json&) const = default;
 
 Json::Json(uint64_t value) {
   if (value <= uint64_t(INT64_MAX)) value_ = int64_t(value);

@@ -57,7 +57,13 @@ class Json {
     std::vector<Member> members_;
   };
 
-  Json() = default;
+  // Copying, moving and destroying a variant is a lot of code: it is compiled once, in json.cc.
+  Json();
+  Json(const Json&);
+  Json(Json&&) noexcept;
+  Json& operator=(const Json&);
+  Json& operator=(Json&&) noexcept;
+  ~Json();
   Json(std::nullptr_t) {}
   Json(bool value) : value_(value) {}
   Json(int value) : value_(int64_t{value}) {}
@@ -111,7 +117,7 @@ class Json {
 
   bool contains(std::string_view key) const;
 
-  bool operator==(const Json&) const = default;
+  bool operator==(const Json&) const;
   // Equal but for the order of members.
   bool same_as(const Json& other) const;
 
@@ -172,12 +178,6 @@ struct Json::First {
 };
 
 // Here, where Member is complete.
-inline Json::Object::Object() = default;
-inline Json::Object::Object(const Object&) = default;
-inline Json::Object::Object(Object&&) noexcept = default;
-inline Json::Object& Json::Object::operator=(const Object&) = default;
-inline Json::Object& Json::Object::operator=(Object&&) noexcept = default;
-inline Json::Object::~Object() = default;
 inline size_t Json::Object::size() const { return members_.size(); }
 inline Json::Member* Json::Object::begin() { return members_.data(); }
 inline Json::Member* Json::Object::end() { return members_.data() + members_.size(); }

@@ -51,6 +51,13 @@ std::optional<int> compare_numbers(const Value& a, const Value& b) {
 
 }  // namespace
 
+Value::Value() = default;
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
 Value::Value(std::string value) {
   auto owner = std::make_shared<const std::string>(std::move(value));
   std::string_view view = *owner;

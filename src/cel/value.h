@@ -49,7 +49,13 @@ class Value {
     std::vector<std::pair<std::string, Value>> fields;
   };
 
-  Value() = default;
+  // Copying, moving and destroying a variant is a lot of code: it is compiled once, in value.cc.
+  Value();
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
   explicit Value(bool value) : rep_(value) {}
   explicit Value(int64_t value) : rep_(value) {}
   explicit Value(uint64_t value) : rep_(value) {}
