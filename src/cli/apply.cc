@@ -22,8 +22,7 @@ using rollout::Ending;
 constexpr int kMostInFlight = 10000;
 
 struct ApplyFlags {
-  std::vector<std::string> sources;
-  bool recursive = false;
+  SourceFlags sources;
   std::string name;
   bool create_namespace = false;
   bool prune = false;
@@ -83,7 +82,7 @@ Result<rollout::Options> options_of(const ApplyFlags& flags) {
   return options;
 }
 
-Task<int> apply(RealLoop& loop, const Globals& globals, const ApplyFlags& flags, CancelSource& stop) {
+Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& flags, CancelSource& stop) {
   Result<rollout::Options> options = options_of(flags);
   if (!options) {
     report(options.error());
@@ -91,13 +90,14 @@ Task<int> apply(RealLoop& loop, const Globals& globals, const ApplyFlags& flags,
   }
   auto journal = RunJournal::open(loop.clock(), flags.journal);
   if (!journal) co_return report(journal.error());
-  auto bundle = co_await read_sources(loop, flags.sources, flags.recursive, options->timeout, &stop);
+  auto bundle = co_await read_sources(loop, invocation, flags.sources,
+                                      {.name = flags.name, .timeout = options->timeout, .stop = &stop});
   if (!bundle) co_return bundle.error();
   if (Result<void> selected = select(*bundle, flags.only, flags.skip); !selected) co_return report(selected.error());
-  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals, (*journal)->journal());
+  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());
   if (!cluster) co_return report(cluster.error());
   options->default_namespace = (*cluster)->default_namespace();
-  options->namespace_is_chosen = !globals.namespace_name.empty();
+  options->namespace_is_chosen = !invocation.globals.namespace_name.empty();
 
   report::RolloutReport shown(report::Output(report::format_of(flags.output)), options->dry_run);
   (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });
@@ -110,14 +110,7 @@ Task<int> apply(RealLoop& loop, const Globals& globals, const ApplyFlags& flags,
 
 void add_flags(CLI::App& command, ApplyFlags& flags) {
   auto many = CLI::MultiOptionPolicy::TakeAll;
-  command
-      .add_option("-f,--filename", flags.sources,
-                  "File, folder, http(s) address, or - for standard input; may be repeated")
-      ->required()
-      ->type_name("FILE")
-      ->expected(1)
-      ->multi_option_policy(many);
-  command.add_flag("-R,--recursive", flags.recursive, "Read folders with everything below them");
+  add_source_flags(command, flags.sources);
   command.add_option("--name", flags.name, "The bundle's name: keeps an inventory in the cluster")->type_name("NAME");
   CLI::Option* prune =
       command.add_flag("--prune", flags.prune, "Remove what the bundle had before and has no more")->needs("--name");
@@ -187,7 +180,7 @@ void add_apply(CLI::App& app, Invocation& invocation) {
       RealLoop loop;
       CancelSource stop;
       Interrupt interrupt(loop, stop);
-      return loop.run(apply(loop, invocation.globals, *flags, stop));
+      return loop.run(apply(loop, invocation, *flags, stop));
     };
   });
 }

@@ -23,8 +23,7 @@ using removal::Ending;
 constexpr Duration kAnswerPoll = std::chrono::milliseconds(50);
 
 struct DeleteFlags {
-  std::vector<std::string> sources;
-  bool recursive = false;
+  SourceFlags sources;
   std::string name;
   std::vector<std::string> objects;
   std::string timeout = "0";
@@ -93,7 +92,7 @@ Result<removal::Options> options_of(const DeleteFlags& flags) {
   return options;
 }
 
-Task<int> take_out(RealLoop& loop, const Globals& globals, const DeleteFlags& flags, CancelSource& stop) {
+Task<int> take_out(RealLoop& loop, const Invocation& invocation, const DeleteFlags& flags, CancelSource& stop) {
   Result<removal::Options> options = options_of(flags);
   if (!options) {
     report(options.error());
@@ -110,14 +109,14 @@ Task<int> take_out(RealLoop& loop, const Globals& globals, const DeleteFlags& fl
   if (!journal) co_return report(journal.error());
   std::optional<manifest::Bundle> bundle;
   if (!flags.sources.empty()) {
-    auto read = co_await read_sources(loop, flags.sources, flags.recursive, options->timeout, &stop);
+    auto read = co_await read_sources(loop, invocation, flags.sources, {.timeout = options->timeout, .stop = &stop});
     if (!read) co_return read.error();
     bundle = *std::move(read);
   }
-  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals, (*journal)->journal());
+  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());
   if (!cluster) co_return report(cluster.error());
   options->default_namespace = (*cluster)->default_namespace();
-  options->namespace_is_chosen = !globals.namespace_name.empty();
+  options->namespace_is_chosen = !invocation.globals.namespace_name.empty();
   bool has_terminal = ::isatty(STDIN_FILENO) && ::isatty(STDERR_FILENO);
   if (has_terminal && !flags.yes)
     options->ask = [&](std::string text) { return ask(loop, std::move(text)).governed_by(&stop); };
@@ -141,13 +140,7 @@ Task<int> take_out(RealLoop& loop, const Globals& globals, const DeleteFlags& fl
 void add_flags(CLI::App& command, DeleteFlags& flags) {
   auto many = CLI::MultiOptionPolicy::TakeAll;
   command.add_option("objects", flags.objects, "KIND/NAME, as kubectl takes them")->type_name("KIND/NAME");
-  command
-      .add_option("-f,--filename", flags.sources,
-                  "The objects of this file, folder, http(s) address, or - for standard input; may be repeated")
-      ->type_name("FILE")
-      ->expected(1)
-      ->multi_option_policy(many);
-  command.add_flag("-R,--recursive", flags.recursive, "Read folders with everything below them");
+  add_source_flags(command, flags.sources);
   CLI::Option* name =
       command.add_option("--name", flags.name, "The bundle of that name, with its inventory")->type_name("NAME");
   command
@@ -200,7 +193,7 @@ void add_delete(CLI::App& app, Invocation& invocation) {
       RealLoop loop;
       CancelSource stop;
       Interrupt interrupt(loop, stop);
-      return loop.run(take_out(loop, invocation.globals, *flags, stop));
+      return loop.run(take_out(loop, invocation, *flags, stop));
     };
   });
 }

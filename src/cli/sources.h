@@ -1,19 +1,44 @@
-// The manifests that a command was given.
+// Where the manifests of a command come from: the flags that every command which reads manifests has, and the reading.
 #pragma once
 
+#include <CLI/App.hpp>
 #include <expected>
 #include <string>
 #include <vector>
 
 #include "base/real_loop.h"
 #include "base/task.h"
+#include "cli/command.h"
 #include "manifest/manifest.h"
 
 namespace fairlead::cli {
 
-// What is wrong with them is reported, all of it, and there is an exit code in place of a bundle. Each address has the
-// time-out of the run (zero: no limit) to answer, and a minute at most; standard input has all the time that it takes.
-Task<std::expected<manifest::Bundle, int>> read_sources(RealLoop& loop, const std::vector<std::string>& sources,
-                                                        bool recursive, Duration timeout, CancelSource* stop);
+struct SourceFlags {
+  // -f: files, folders, addresses, and "-".
+  std::vector<std::string> files;
+  bool recursive = false;
+
+  // The command that has these flags, for advice in errors.
+  std::string command;
+
+  bool empty() const { return files.empty(); }
+};
+
+// Adds the flags to `command`. `flags` must live as long as `command`.
+void add_source_flags(CLI::App& command, SourceFlags& flags);
+
+struct Reading {
+  // The bundle's name; empty if it has none.
+  std::string name;
+  // The timeout of the run, zero for no limit. An address has that time to answer, and a minute at most. Standard input
+  // is waited for without a limit.
+  Duration timeout = Duration::zero();
+  CancelSource* stop = nullptr;
+};
+
+// Reads everything that the flags name. On failure, reports every error and returns the exit code of the command. No
+// source at all is an error of the command line.
+Task<std::expected<manifest::Bundle, int>> read_sources(RealLoop& loop, const Invocation& invocation,
+                                                        const SourceFlags& flags, Reading reading);
 
 }  // namespace fairlead::cli

@@ -86,7 +86,7 @@ class Basics(unittest.TestCase):
                 (["nonsense"], "unknown command nonsense"),
                 (["help", "aply"], "unknown command aply; did you mean apply?"),
                 (["--contxt", "x", "version"], "unknown flag --contxt; did you mean --context?"),
-                (["apply"], "-f/--filename FILE is missing"),
+                (["apply"], "there are no manifests to read: give -f FILE"),
                 (["apply", "-f"], "-f/--filename needs a FILE"),
                 ([*apply, "--prun"], "unknown flag --prun; did you mean --prune?"),
                 ([*apply, "--nothing-like-it=3"], "unknown flag --nothing-like-it"),
