@@ -3,7 +3,7 @@
 //
 // Annotations, all `sandbox.fairlead.dev/...`: scheduled-after, started-after, ready-after, listens-after,
 // stopped-after and runs-for (durations: "250ms", "2s"); fail: unschedulable, image-pull, crash-loop or never-ready;
-// exit-code.
+// exit-code. What containers write is in `logs` (verbs/pod_log.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -260,23 +260,33 @@ class PodController final : public Controller {
                                       fmt::format("back-off {}s restarting failed container={} pod={}_{}",
                                                   std::chrono::duration_cast<std::chrono::seconds>(back_off).count(),
                                                   first["name"].string_or(""), key.name, key.ns));
-    object.make("status").make("containerStatuses") =
-        container_statuses(pod, state, false, is_waiting, is_waiting ? restarts + 1 : restarts);
+    Json statuses = container_statuses(pod, state, false, is_waiting, is_waiting ? restarts + 1 : restarts);
+    Json last = is_waiting ? first["lastState"] : terminated(std::max(exit_code(pod), 1));
+    for (Json& status : *statuses.if_array()) status.make("lastState") = last;
+    object.make("status").make("containerStatuses") = std::move(statuses);
     set_conditions(object, false);
     co_await write(key, std::move(object));
     add_after(key, Duration::zero());
   }
 
-  Task<void> end(Place key, Json pod) {
+  static int exit_code(const Json& pod) {
     std::string_view text = annotation(pod, "exit-code");
     int code = 0;
     std::from_chars(text.data(), text.data() + text.size(), code);
+    return code;
+  }
+
+  Json terminated(int code) {
+    return Json::Object{{"terminated", Json::Object{{"exitCode", code},
+                                                    {"reason", code == 0 ? "Completed" : "Error"},
+                                                    {"finishedAt", core().now_text()}}}};
+  }
+
+  Task<void> end(Place key, Json pod) {
+    int code = exit_code(pod);
     Json object = pod;
     object.make("status").make("phase") = code == 0 ? "Succeeded" : "Failed";
-    Json state = Json::Object{{"terminated", Json::Object{{"exitCode", code},
-                                                          {"reason", code == 0 ? "Completed" : "Error"},
-                                                          {"finishedAt", core().now_text()}}}};
-    object.make("status").make("containerStatuses") = container_statuses(pod, state, false, false);
+    object.make("status").make("containerStatuses") = container_statuses(pod, terminated(code), false, false);
     set_conditions(object, false);
     if (code == 0)
       for (std::string_view type : {"Ready", "ContainersReady"})

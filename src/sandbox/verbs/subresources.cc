@@ -11,6 +11,7 @@
 #include "sandbox/kinds/types.h"
 #include "sandbox/verbs/admission_chain.h"
 #include "sandbox/verbs/delete.h"
+#include "sandbox/verbs/pod_log.h"
 #include "sandbox/verbs/read.h"
 #include "sandbox/verbs/tokens.h"
 #include "sandbox/verbs/write.h"
@@ -184,6 +185,7 @@ Task<Outcome<Reply>> serve_subresource(ApiServer& server, Call& call, const Kind
   if (std::find(sub.verbs.begin(), sub.verbs.end(), verb) == sub.verbs.end()) co_return refuse(method_not_allowed());
   if (sub.name == "scale") co_return co_await serve_scale(server, call, kind);
   if (sub.name == "eviction" && call.method == "POST") co_return co_await evict(server, call, kind);
+  if (sub.name == "log") co_return co_await get_log(server, call, kind);
   if (sub.name == "token") co_return co_await create_token(server, call, kind, sub);
   if (sub.name == "status" || sub.name == "finalize") {
     if (call.method == "GET") co_return co_await get_object(server, call, kind);
