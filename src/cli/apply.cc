@@ -39,7 +39,7 @@ struct ApplyFlags {
   size_t concurrency = 0;
   std::string ignore_policy = "standard";
   std::string output = "text";
-  std::string journal;
+  RunJournal::Files files;
 };
 
 rollout::IgnorePolicy ignore_policy_of(const std::string& name) {
@@ -88,7 +88,7 @@ Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& 
     report(options.error());
     co_return kUsage;
   }
-  auto journal = RunJournal::open(loop.clock(), flags.journal);
+  auto journal = RunJournal::open(loop.clock(), flags.files);
   if (!journal) co_return report(journal.error());
   auto bundle = co_await read_sources(loop, invocation, flags.sources,
                                       {.name = flags.name, .timeout = options->timeout, .stop = &stop});
@@ -158,8 +158,7 @@ void add_flags(CLI::App& command, ApplyFlags& flags) {
       ->check(CLI::IsMember({"standard", "wait", "warn"}));
   command.add_option("-o,--output", flags.output, "What to print: text, json, jsonl or quiet")
       ->check(CLI::IsMember({"text", "json", "jsonl", "quiet"}));
-  command.add_option("--journal", flags.journal, "Write every event to this file, a line of JSON each")
-      ->type_name("FILE");
+  add_journal_flags(command, flags.files);
 }
 
 }  // namespace

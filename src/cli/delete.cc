@@ -37,7 +37,7 @@ struct DeleteFlags {
   bool force_finalizers = false;
   bool cluster_gone = false;
   std::string output = "text";
-  std::string journal;
+  RunJournal::Files files;
 };
 
 int exit_code(Ending::How how) {
@@ -105,7 +105,7 @@ Task<int> take_out(RealLoop& loop, const Invocation& invocation, const DeleteFla
                .next("fairlead delete --help"));
     co_return kUsage;
   }
-  auto journal = RunJournal::open(loop.clock(), flags.journal);
+  auto journal = RunJournal::open(loop.clock(), flags.files);
   if (!journal) co_return report(journal.error());
   std::optional<manifest::Bundle> bundle;
   if (!flags.sources.empty()) {
@@ -172,8 +172,7 @@ void add_flags(CLI::App& command, DeleteFlags& flags) {
   command.add_flag("--cluster-gone", flags.cluster_gone, "A cluster that cannot be reached is gone: no failure");
   command.add_option("-o,--output", flags.output, "What to print: text, json, jsonl or quiet")
       ->check(CLI::IsMember({"text", "json", "jsonl", "quiet"}));
-  command.add_option("--journal", flags.journal, "Write every event to this file, a line of JSON each")
-      ->type_name("FILE");
+  add_journal_flags(command, flags.files);
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
   add_completion(app, invocation);
   add_delete(app, invocation);
   add_sandbox(app, invocation);
+  add_timeline(app, invocation);
   add_version(app, invocation);
   std::vector<std::string> words(argv + 1, argv + argc);
   // As kubectl and helm do, the name alone prints the help.

@@ -1,6 +1,7 @@
-// The journal of a command, and the file of --journal that it is written to.
+// The journal of a command, and the files that are made from it: those of --journal and --timeline.
 #pragma once
 
+#include <CLI/App.hpp>
 #include <memory>
 #include <string>
 
@@ -8,16 +9,24 @@
 #include "base/error.h"
 #include "journal/journal.h"
 #include "report/journal_file.h"
+#include "timeline/timeline.h"
 
 namespace fairlead::cli {
 
 class RunJournal {
  public:
-  // Without a path there is no file.
-  static Result<std::unique_ptr<RunJournal>> open(const Clock& clock, const std::string& path);
+  // The files of --journal and --timeline; empty if there is none.
+  struct Files {
+    std::string journal;
+    std::string timeline;
+  };
+
+  // Fails if a file cannot be written.
+  static Result<std::unique_ptr<RunJournal>> open(const Clock& clock, Files files);
 
   journal::Journal& journal() { return journal_; }
-  // The exit code of the run, or that of a file which could not be written, which is reported.
+  // Writes what is left to write. Returns the exit code of the run, or that of a file which could not be written, which
+  // is reported.
   int close(int exit_code);
 
  private:
@@ -25,6 +34,11 @@ class RunJournal {
 
   journal::Journal journal_;
   std::unique_ptr<report::JournalFile> file_;
+  timeline::Timeline timeline_;
+  std::string timeline_path_;
 };
+
+// Adds --journal and --timeline.
+void add_journal_flags(CLI::App& command, RunJournal::Files& files);
 
 }  // namespace fairlead::cli

@@ -1,5 +1,9 @@
 #include "journal/journal.h"
 
+#include <fmt/chrono.h>
+
+#include <algorithm>
+
 namespace fairlead::journal {
 
 std::string_view name_of(EventKind kind) {
@@ -16,6 +20,7 @@ std::string_view name_of(EventKind kind) {
     case EventKind::waiting: return "waiting";
     case EventKind::removed: return "removed";
     case EventKind::error: return "error";
+    case EventKind::graph: return "graph";
     case EventKind::ended: return "ended";
   }
   return "";
@@ -27,7 +32,16 @@ void Journal::add(Event event) {
     event.text = secrets_.without(event.text);
     if (event.error) event.error = secrets_.without(*event.error);
   }
-  for (const Reader& reader : readers_) reader(event);
+  for (const Reading& reading : readers_)
+    if (event.kind != EventKind::graph || reading.detail == Detail::full) reading.reader(event);
+}
+
+std::string Journal::time_text() const {
+  return fmt::format("{:%FT%TZ}", std::chrono::floor<std::chrono::seconds>(clock_.wall_now()));
+}
+
+bool Journal::is_detailed() const {
+  return std::ranges::any_of(readers_, [](const Reading& reading) { return reading.detail == Detail::full; });
 }
 
 Json to_json(const Error& error) {

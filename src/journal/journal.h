@@ -33,6 +33,7 @@ enum class EventKind {
   waiting,  // the run is still waiting; `text` says for what
   removed,  // the object was deleted
   error,    // an API request failed; `text` says what happens next
+  graph,    // the objects of the run and what each of them needs, for readers that want every detail (graph_details.h)
   ended,    // the run has ended
 };
 // Returns the name that JSON output uses, such as "stored".
@@ -54,6 +55,13 @@ struct Event {
   Json details;
 };
 
+// What a reader wants to know.
+enum class Detail {
+  usual,
+  // Also the graph of the run, when each object was sent, and in the last event how the run ended (ending_details.h).
+  full,
+};
+
 // An error of a run, and the objects that it blocks.
 struct Cause {
   Error error;
@@ -68,19 +76,30 @@ class Journal {
   explicit Journal(const Clock& clock) : clock_(clock), started_(clock.now()) {}
 
   // add() calls the readers, in the order in which they were added.
-  void read_by(Reader reader) { readers_.push_back(std::move(reader)); }
+  void read_by(Reader reader, Detail detail = Detail::usual) { readers_.push_back({std::move(reader), detail}); }
   void add(Event event);
+  // True if a reader wants every detail. Engines do not build those details otherwise.
+  bool is_detailed() const;
   // Removes these secrets from the texts and errors of all later events.
   void hide(const Secrets& secrets) { secrets_.hide(secrets); }
   void hide(std::string_view secret) { secrets_.hide(secret); }
   const Secrets& secrets() const { return secrets_; }
 
   Duration elapsed() const { return clock_.now() - started_; }
+  // The time of an event that happened at `time`.
+  Duration at(TimePoint time) const { return time - started_; }
+  // The time of day, such as "2026-05-04T10:20:30Z".
+  std::string time_text() const;
 
  private:
+  struct Reading {
+    Reader reader;
+    Detail detail = Detail::usual;
+  };
+
   const Clock& clock_;
   TimePoint started_;
-  std::vector<Reader> readers_;
+  std::vector<Reading> readers_;
   Secrets secrets_;
 };
 

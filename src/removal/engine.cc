@@ -6,6 +6,7 @@
 #include "removal/causes.h"
 #include "removal/collateral.h"
 #include "removal/deletion_vetoes.h"
+#include "removal/journal_details.h"
 #include "removal/members.h"
 #include "removal/orphans.h"
 #include "removal/refusal.h"
@@ -255,6 +256,7 @@ class Engine {
     for (const std::string& note : order.notes) run_.note(EventKind::note, note);
     run_.order = std::move(order);
     run_.plan.emplace(plan_of(run_.order));
+    if (run_.journal.is_detailed()) run_.journal.add({.kind = EventKind::graph, .details = graph_details(run_)});
     settle_what_is_clear(collaterals);
     co_return collaterals;
   }

@@ -4,6 +4,7 @@
 #include "inventory/inventory.h"
 #include "manifest/secrets.h"
 #include "plan/stopping.h"
+#include "removal/journal_details.h"
 #include "removal/members.h"
 #include "removal/removal.h"
 #include "removal/run.h"
@@ -34,8 +35,10 @@ class Frame {
         limit_(client, expires_after(options, begun_), stop, plan::kClosingTime) {}
 
   // Returns nothing if the cluster answers; otherwise how the run ends.
-  Task<std::optional<Ending>> reach() {
-    journal_.add({.kind = EventKind::started});
+  Task<std::optional<Ending>> reach(std::string bundle = {}) {
+    journal_.add({.kind = EventKind::started,
+                  .details = Json(Json::Object{
+                      {"command", "delete"}, {"time", journal_.time_text()}, {"bundle", std::move(bundle)}})});
     kube::Outcome<const kube::Discovered*> known = std::unexpected(kube::Failure(cancelled_error()));
     if (std::optional<Ending> late = co_await in_time(discovery_.all(), known)) co_return late;
     if (known) co_return std::nullopt;
@@ -73,7 +76,9 @@ class Frame {
     for (Cause& cause : ending.causes) cause.error = secrets.without(cause.error);
     for (ObjectEnding& object : ending.objects)
       if (object.error) object.error = secrets.without(*object.error);
-    journal_.add({.kind = EventKind::ended, .state = std::string(name_of(ending.how))});
+    journal_.add({.kind = EventKind::ended,
+                  .state = std::string(name_of(ending.how)),
+                  .details = journal_.is_detailed() ? ending_details(ending, secrets) : Json()});
     return ending;
   }
 
@@ -168,7 +173,7 @@ Task<Ending> take_out_named(kube::Client& client, kube::Discovery& discovery, st
 Task<Ending> take_out_bundle(kube::Client& client, kube::Discovery& discovery, std::string name, Options options,
                              journal::Journal& journal, CancelSource* stop) {
   Frame frame(client, discovery, options, journal, stop);
-  if (auto end = co_await frame.reach()) co_return frame.close(*std::move(end));
+  if (auto end = co_await frame.reach(name)) co_return frame.close(*std::move(end));
   inventory::Options wanted{.name = name,
                             .ns = options.default_namespace,
                             .holder = options.holder,

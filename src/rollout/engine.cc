@@ -9,6 +9,7 @@
 #include "rollout/claim_keeper.h"
 #include "rollout/ending.h"
 #include "rollout/hooks.h"
+#include "rollout/journal_details.h"
 #include "rollout/prepare.h"
 #include "rollout/prune.h"
 #include "rollout/sending.h"
@@ -66,6 +67,7 @@ class Engine {
   // has the claim, has sent nothing but the bundle's home, and has to be prepared again.
   Task<std::optional<Ending>> run(CancelSource* stop) {
     set_up();
+    tell_graph();
     CancelHook hook;
     if (stop && stop->cancelled()) interrupt();
     else hook.set(stop, [this] { loop_.post([this] { interrupt(); }); });
@@ -112,6 +114,12 @@ class Engine {
                   inventory::unchanged(as_sent(object, run_.part_of), *found->second, run_.field_manager, types);
       if (same) run_.unchanged[node] = found->second;
     }
+  }
+
+  void tell_graph() {
+    if (!run_.journal.is_detailed()) return;
+    run_.journal.add(
+        {.kind = EventKind::graph, .details = graph_details(run_.graph, run_.bundle, run_.journal.secrets())});
   }
 
   bool is_in_something_terminating(uint32_t node) const {
@@ -365,7 +373,10 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
   uint64_t requests_before = removal::requests_of(client);
   journal.add({.kind = EventKind::started,
                .text = fmt::format("{} object{}", bundle.objects.size(), bundle.objects.size() == 1 ? "" : "s"),
-               .details = Json(Json::Object{{"objects", uint64_t{bundle.objects.size()}}, {"bundle", options.name}})});
+               .details = Json(Json::Object{{"command", "apply"},
+                                            {"time", journal.time_text()},
+                                            {"objects", uint64_t{bundle.objects.size()}},
+                                            {"bundle", options.name}})});
   journal.hide(manifest::secrets_of(bundle));
   Prepared prepared{.bundle = std::move(bundle)};
   Ending ending;
@@ -391,7 +402,9 @@ Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest
   conceal(journal.secrets(), ending);
   ending.took = client.loop().now() - begun;
   ending.requests = removal::requests_of(client) - requests_before;
-  journal.add({.kind = EventKind::ended, .state = std::string(name_of(ending.how))});
+  journal.add({.kind = EventKind::ended,
+               .state = std::string(name_of(ending.how)),
+               .details = journal.is_detailed() ? ending_details(ending, journal.secrets()) : Json()});
   co_return ending;
 }
 

@@ -93,6 +93,9 @@ void Run::tell(EventKind kind, uint32_t node, std::string state, std::string tex
   if (node < bundle.objects.size()) {
     event.key = object(node).key();
     event.source = object(node).source().text();
+    if (journal.is_detailed() && states[node].started != TimePoint{} && kind != EventKind::ready)
+      event.details =
+          Json(Json::Object{{"sent", std::chrono::duration<double>(journal.at(states[node].started)).count()}});
   } else {
     event.details = Json(Json::Object{{"guard", graph.text(node)}});
   }

@@ -177,8 +177,8 @@ error: ConfigMap nowhere-at-all/lost cannot be stored
         arguments = ["-n", self.namespace, "-f", "-", "--journal", str(path)]
         self.assertEqual(fairlead(*arguments, stdin=documents(config_map("x"))).returncode, 0)
         events = [json.loads(line) for line in path.read_text().splitlines()]
-        self.assertEqual([event["event"] for event in events], ["started", "stored", "ready", "ended"])
-        self.assertEqual(events[1]["object"]["name"], "x")
+        self.assertEqual([event["event"] for event in events], ["started", "graph", "stored", "ready", "ended"])
+        self.assertEqual(events[2]["object"]["name"], "x")
 
     def members(self, name):
         """What kubectl takes for the bundle."""
