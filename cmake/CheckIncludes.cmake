@@ -1,6 +1,6 @@
 cmake_minimum_required(VERSION 3.25)
 # Fails if a file of a room includes a header that the room may not include:
-#  - one of a room that it does not declare in its CMakeLists.txt (tests, x_test.cc and x_testing.h, may also include the
+#  - one of a room that it does not declare in its CMakeLists.txt (tests, x_test.cc and x_testing.*, may also include the
 #    rooms of TESTS_USE);
 #  - one in the folder internal/ of another room.
 # A folder with a CMakeLists.txt is a room: src/kube is `kube`, src/sandbox/core is `sandbox_core`.
@@ -13,7 +13,7 @@ set(internal "")
 foreach(file ${files})
   file(RELATIVE_PATH name ${SRC}/.. ${file})
   set(allowed ${ROOM} ${USES})
-  if(file MATCHES "_(test\\.cc|testing\\.h)$")
+  if(file MATCHES "_(test\\.cc|testing\\.(h|cc))$")
     list(APPEND allowed ${TESTS_USE})
   endif()
   file(STRINGS ${file} includes REGEX "^#include \"[a-z0-9_]+/")

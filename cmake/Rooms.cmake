@@ -2,9 +2,10 @@
 #
 #   fairlead_room(kube USES http object LIBS dep::zlib TESTS_USE sandbox)
 #
-# x.cc and x.h are the room, x_test.cc its tests (one binary per room, `kube_test`), x_fuzz.cc its fuzz targets (one
-# binary each, corpus in tests/corpus/x). Files in the folder internal/ belong to the room as well, and no other room may
-# include them. A large room has rooms of its own: src/sandbox/core is the room sandbox_core, in the namespace of sandbox.
+# x.cc and x.h are the room, x_test.cc its tests (one binary per room, `kube_test`), x_testing.h and x_testing.cc what
+# tests share, x_fuzz.cc its fuzz targets (one binary each, corpus in tests/corpus/x). Files in the folder internal/ belong
+# to the room as well, and no other room may include them. A large room has rooms of its own: src/sandbox/core is the room
+# sandbox_core, in the namespace of sandbox.
 # A file that includes what its room does not declare fails the build (CheckIncludes.cmake).
 #
 # Heavy headers are precompiled once, for all rooms that want them: HEAVY asio (http and what waits on descriptors).
@@ -33,10 +34,10 @@ function(fairlead_room name)
   file(GLOB sources CONFIGURE_DEPENDS *.cc internal/*.cc)
   file(GLOB headers CONFIGURE_DEPENDS *.h internal/*.h)
   set(tests ${sources})
-  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_(test|testing)\\.cc$")
   set(fuzzers ${sources})
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
-  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_(test|testing|fuzz)\\.cc$")
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
 
   set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${name}.includes)

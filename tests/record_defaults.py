@@ -3,8 +3,8 @@
 
     tests/record_defaults.py [--name CLUSTER]
 
-Each object is created in a dry run. src/schema/defaults_replay_test.cc wants the same from the rules of
-src/schema/default_rules.cc, and wants every rule to be needed by at least one object.
+Each object is created in a dry run. src/schema/defaults/defaults_replay_test.cc wants the same from the rules of
+src/schema/defaults/internal/default_rules.cc, and wants every rule to be needed by at least one object.
 """
 import argparse
 import json

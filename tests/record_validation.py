@@ -3,7 +3,7 @@
 
     tests/record_validation.py [--name CLUSTER]
 
-Each object is created in a dry run with strict field validation. src/schema/validation_replay_test.cc wants the same
+Each object is created in a dry run with strict field validation. src/schema/validation/validation_replay_test.cc wants the same
 words from violations(), prune() and decode().
 """
 import argparse

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "admission/admission_testing.h"
 #include "admission/status.h"
-#include "admission/testing.h"
 #include "base/base64.h"
 
 namespace fairlead::admission {

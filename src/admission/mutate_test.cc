@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "admission/admission_testing.h"
 #include "admission/policy.h"
-#include "admission/testing.h"
 #include "base/json_patch.h"
 
 namespace fairlead::admission {

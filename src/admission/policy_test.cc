@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "admission/testing.h"
+#include "admission/admission_testing.h"
 
 namespace fairlead::admission {
 namespace {

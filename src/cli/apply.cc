@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "base/interrupt.h"
+#include "async/interrupt.h"
 #include "cli/command.h"
 #include "cli/connect.h"
 #include "cli/holder.h"

@@ -7,9 +7,9 @@
 
 #include "cli/globals.h"
 #include "journal/journal.h"
+#include "kube/config/kubeconfig.h"
 #include "kube/connect.h"
 #include "kube/discovery.h"
-#include "kube/kubeconfig.h"
 
 namespace fairlead::cli {
 

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/interrupt.h"
-#include "base/scope.h"
+#include "async/interrupt.h"
+#include "async/scope.h"
 #include "cli/command.h"
 #include "cli/connect.h"
 #include "cli/holder.h"

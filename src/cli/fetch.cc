@@ -1,9 +1,9 @@
 #include "cli/fetch.h"
 
+#include "async/scope.h"
 #include "base/base64.h"
 #include "base/duration_text.h"
-#include "base/scope.h"
-#include "http/client.h"
+#include "http/client/client.h"
 
 namespace fairlead::cli {
 namespace {

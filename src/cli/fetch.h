@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "base/real_loop.h"
-#include "base/task.h"
+#include "async/real_loop.h"
+#include "async/task.h"
 
 namespace fairlead::cli {
 

@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/interrupt.h"
+#include "async/interrupt.h"
+#include "async/process.h"
+#include "async/real_loop.h"
+#include "async/scope.h"
 #include "base/nearest.h"
-#include "base/process.h"
-#include "base/real_loop.h"
-#include "base/scope.h"
 #include "cli/command.h"
 #include "cli/timeouts.h"
 #include "sandbox/network.h"

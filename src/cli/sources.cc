@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "base/readable.h"
+#include "async/readable.h"
 #include "cli/fetch.h"
 
 namespace fairlead::cli {

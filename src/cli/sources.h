@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/real_loop.h"
-#include "base/task.h"
+#include "async/real_loop.h"
+#include "async/task.h"
 #include "cli/command.h"
 #include "manifest/manifest.h"
 

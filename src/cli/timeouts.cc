@@ -1,6 +1,6 @@
 #include "cli/timeouts.h"
 
-#include "kube/timeout_text.h"
+#include "kube/config/timeout_text.h"
 
 namespace fairlead::cli {
 

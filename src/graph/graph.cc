@@ -1,6 +1,6 @@
 #include "graph/graph.h"
 
-#include "graph/contents.h"
+#include "graph/internal/contents.h"
 
 namespace fairlead::graph {
 

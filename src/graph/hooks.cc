@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/graph_builder.h"
+#include "graph/internal/graph_builder.h"
 
 namespace fairlead::graph {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "graph/graph_builder.h"
+#include "graph/internal/graph_builder.h"
 
 namespace fairlead::graph {
 namespace {

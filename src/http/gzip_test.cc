@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "base/loop.h"
+#include "async/loop.h"
 
 namespace fairlead::http {
 namespace {

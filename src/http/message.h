@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "async/task.h"
 #include "base/error.h"
-#include "base/task.h"
 
 namespace fairlead::http {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/loop.h"
+#include "async/loop.h"
 
 namespace fairlead::http {
 namespace {

@@ -1,7 +1,7 @@
 #include "inventory/claim.h"
 
-#include "kube/plain_text.h"
-#include "kube/timestamp.h"
+#include "base/plain_text.h"
+#include "base/timestamp.h"
 
 namespace fairlead::inventory {
 namespace {
@@ -20,10 +20,10 @@ Claim Claim::parse(std::string_view text) {
   Result<Json> json = Json::parse(text, {.bytes = 4096, .depth = 4});
   if (!json) return claim;
   if (std::string_view holder = (*json)["holder"].string_or(""); !holder.empty())
-    claim.holder = kube::plain_text(holder, kMaxHolder);
-  claim.origin = kube::plain_text((*json)["origin"].string_or(""), kMaxOrigin);
-  claim.since = kube::plain_text((*json)["since"].string_or(""), kMaxTime);
-  claim.renewed = kube::plain_text((*json)["renewed"].string_or(""), kMaxTime);
+    claim.holder = plain_text(holder, kMaxHolder);
+  claim.origin = plain_text((*json)["origin"].string_or(""), kMaxOrigin);
+  claim.since = plain_text((*json)["since"].string_or(""), kMaxTime);
+  claim.renewed = plain_text((*json)["renewed"].string_or(""), kMaxTime);
   claim.renewals = (*json)["renewals"].int_or(0);
   if (int64_t milliseconds = (*json)["leaseMilliseconds"].int_or(0); milliseconds > 0)
     claim.lease =
@@ -48,7 +48,7 @@ ClaimWatch::Verdict ClaimWatch::see(const Claim& claim, TimePoint now, WallTime 
     seen_ = now;
   }
   if (now >= dies()) return Verdict::dead;
-  std::optional<WallTime> renewed = kube::parse_timestamp(claim.renewed);
+  std::optional<WallTime> renewed = parse_timestamp(claim.renewed);
   return renewed && *renewed < wall_now - claim.lease - kLongExpired ? Verdict::dead : Verdict::unknown;
 }
 

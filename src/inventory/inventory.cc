@@ -1,7 +1,7 @@
 #include "inventory/inventory.h"
 
+#include "async/scope.h"
 #include "base/backoff.h"
-#include "base/scope.h"
 #include "object/name.h"
 
 namespace fairlead::inventory {

@@ -27,7 +27,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/task.h"
+#include "async/task.h"
 #include "inventory/applyset.h"
 #include "inventory/claim.h"
 #include "inventory/membership.h"

@@ -1,6 +1,6 @@
 #include "inventory/inventory.h"
 
-#include "base/scope.h"
+#include "async/scope.h"
 #include "sandbox/sandbox.h"
 
 namespace fairlead::inventory {

@@ -1,7 +1,7 @@
 // Lists the members of an inventory.
-#include "base/scope.h"
+#include "async/scope.h"
+#include "base/plain_text.h"
 #include "inventory/inventory.h"
-#include "kube/plain_text.h"
 
 namespace fairlead::inventory {
 
@@ -39,8 +39,8 @@ struct Inventory::Listing {
   void fails(const GroupKind& kind, const Failure& why) {
     if (!why.fault() || why.fault()->disposition == kube::Disposition::passing) failure = why;
     else if (std::ranges::find(members.unlisted, kind, &Unlisted::kind) == members.unlisted.end())
-      members.unlisted.push_back({kind, why.error().in(fmt::format("the objects of kind {} cannot be listed",
-                                                                   kube::plain_text(kind.text(), 200)))});
+      members.unlisted.push_back(
+          {kind, why.error().in(fmt::format("the objects of kind {} cannot be listed", plain_text(kind.text(), 200)))});
   }
 };
 
@@ -133,14 +133,14 @@ std::vector<std::string> texts_of(const std::vector<ForeignObject>& foreign_obje
                           : fmt::format("{} the bundle's label, but the bundle did not apply {}",
                                         one ? "it has" : "they have", one ? "it" : "them");
     texts.push_back(
-        kube::plain_text(fmt::format("{}{} {} left alone: {}", group.named, more, one ? "is" : "are", why), 1000));
+        plain_text(fmt::format("{}{} {} left alone: {}", group.named, more, one ? "is" : "are", why), 1000));
   }
   return texts;
 }
 
 Task<Owner> find_owner(kube::Client& client, Json object) {
   std::optional<BundleName> bundle = owner_of(object);
-  if (bundle) co_return Owner{.text = kube::plain_text(bundle->text(), 400), .bundle = bundle};
+  if (bundle) co_return Owner{.text = plain_text(bundle->text(), 400), .bundle = bundle};
   std::string label_value(part_of(object));
   object::Resource config_maps{
       .group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .namespaced = true};
@@ -157,13 +157,12 @@ Task<Owner> find_owner(kube::Client& client, Json object) {
     constexpr std::string_view kPrefix = "fairlead-";
     if (tooling.starts_with("fairlead/") && name.starts_with(kPrefix)) {
       bundle = BundleName{.name = std::string(name.substr(kPrefix.size())), .home = std::string(ns)};
-      co_return Owner{.text = kube::plain_text(bundle->text(), 400), .bundle = bundle};
+      co_return Owner{.text = plain_text(bundle->text(), 400), .bundle = bundle};
     }
     std::string text = fmt::format("ApplySet configmaps/{}, namespace {}, of {}", name, ns, tooling);
-    co_return Owner{.text = kube::plain_text(text, 400), .bundle = {}};
+    co_return Owner{.text = plain_text(text, 400), .bundle = {}};
   }
-  co_return Owner{.text = kube::plain_text(fmt::format("an ApplySet of another tool, {}", label_value), 400),
-                  .bundle = {}};
+  co_return Owner{.text = plain_text(fmt::format("an ApplySet of another tool, {}", label_value), 400), .bundle = {}};
 }
 
 }  // namespace fairlead::inventory

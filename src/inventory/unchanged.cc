@@ -7,12 +7,12 @@
 #include "fields/owned.h"
 #include "object/key.h"
 #include "schema/apply.h"
-#include "schema/builtin.h"
-#include "schema/custom.h"
-#include "schema/defaults.h"
-#include "schema/stored.h"
-#include "schema/structural.h"
-#include "schema/typed.h"
+#include "schema/defaults/defaults.h"
+#include "schema/defaults/stored.h"
+#include "schema/types/builtin.h"
+#include "schema/types/custom.h"
+#include "schema/types/typed.h"
+#include "schema/validation/structural.h"
 
 namespace fairlead::inventory {
 namespace {

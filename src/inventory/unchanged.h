@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/json.h"
-#include "schema/type.h"
+#include "schema/types/type.h"
 
 namespace fairlead::inventory {
 

@@ -3,12 +3,12 @@
 #include <cstdlib>
 #include <random>
 
-#include "base/real_loop.h"
-#include "base/scope.h"
+#include "async/real_loop.h"
+#include "async/scope.h"
 #include "inventory/unchanged_testing.h"
+#include "kube/config/kubeconfig.h"
 #include "kube/connect.h"
 #include "kube/discovery.h"
-#include "kube/kubeconfig.h"
 #include "object/key.h"
 #include "sandbox/sandbox.h"
 #include "yaml/yaml.h"

@@ -1,6 +1,6 @@
 #include "kube/access.h"
 
-#include "kube/plain_text.h"
+#include "base/plain_text.h"
 
 namespace fairlead::kube {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/scope.h"
+#include "async/scope.h"
+#include "base/timestamp.h"
 #include "kube/query.h"
-#include "kube/timestamp.h"
 #include "kube/warning_header.h"
 
 namespace fairlead::kube {

@@ -20,10 +20,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/scope.h"
+#include "async/loop.h"
+#include "async/scope.h"
 #include "http/message.h"
-#include "kube/credentials.h"
+#include "kube/config/credentials.h"
 #include "kube/outcome.h"
 #include "object/resource.h"
 

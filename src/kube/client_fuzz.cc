@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <deque>
 
-#include "base/scope.h"
+#include "async/scope.h"
 #include "kube/client.h"
 #include "kube/discovery.h"
 #include "kube/watch.h"

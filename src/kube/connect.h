@@ -7,11 +7,11 @@
 
 #include <memory>
 
-#include "base/real_loop.h"
-#include "http/client.h"
+#include "async/real_loop.h"
+#include "http/client/client.h"
 #include "kube/client.h"
-#include "kube/cluster_config.h"
-#include "kube/credentials.h"
+#include "kube/config/cluster_config.h"
+#include "kube/config/credentials.h"
 
 namespace fairlead::kube {
 

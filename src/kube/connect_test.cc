@@ -4,8 +4,8 @@
 
 #include "base/base64.h"
 #include "base/temp_folder_testing.h"
-#include "http/server.h"
-#include "kube/kubeconfig.h"
+#include "http/server/server.h"
+#include "kube/config/kubeconfig.h"
 
 namespace fairlead::kube {
 namespace {

@@ -1,6 +1,6 @@
 #include "kube/discovery.h"
 
-#include "base/scope.h"
+#include "async/scope.h"
 
 namespace fairlead::kube {
 namespace {

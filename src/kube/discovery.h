@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/signal.h"
+#include "async/signal.h"
 #include "kube/client.h"
 #include "kube/discovered.h"
 

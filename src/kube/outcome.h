@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "kube/fault.h"
+#include "kube/faults/fault.h"
 
 namespace fairlead::kube {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kube/scripted_transport.h"
+#include "kube/scripted_transport_testing.h"
 
 namespace fairlead::kube {
 namespace {

@@ -3,26 +3,26 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "kube/exec_credential.h"
-#include "kube/fault.h"
-#include "kube/field_error.h"
-#include "kube/plain_text.h"
-#include "kube/timeout_text.h"
-#include "kube/timestamp.h"
+#include "base/plain_text.h"
+#include "base/timestamp.h"
+#include "kube/config/exec_credential.h"
+#include "kube/config/timeout_text.h"
+#include "kube/faults/fault.h"
+#include "kube/faults/field_error.h"
+#include "kube/faults/webhook_text.h"
 #include "kube/warning_header.h"
-#include "kube/webhook_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fairlead;
   std::string_view text(reinterpret_cast<const char*>(data), size);
   if (Result<Duration> timeout = kube::parse_timeout(text); !timeout && timeout.error().what().empty()) std::abort();
-  (void)kube::parse_timestamp(text);
-  (void)kube::parse_http_date(text);
+  (void)parse_timestamp(text);
+  (void)parse_http_date(text);
   (void)kube::read_field_error(text);
   (void)kube::is_about_immutability("Invalid", text);
   (void)kube::shorten_field_error(text);
   (void)kube::read_webhook_text(text);
-  if (kube::plain_text(text, 100).find('\n') != std::string::npos) std::abort();
+  if (plain_text(text, 100).find('\n') != std::string::npos) std::abort();
   (void)kube::read_warnings({{"Warning", std::string(text)}});
   auto credential = kube::read_exec_credential({.api_version = "client.authentication.k8s.io/v1"}, text);
   if (!credential && credential.error().what().empty()) std::abort();

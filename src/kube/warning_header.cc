@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "kube/plain_text.h"
+#include "base/plain_text.h"
 
 namespace fairlead::kube {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "base/scope.h"
+#include "async/scope.h"
 #include "kube/query.h"
 
 namespace fairlead::kube {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "kube/scripted_transport.h"
+#include "kube/scripted_transport_testing.h"
 
 namespace fairlead::kube {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/scope.h"
+#include "async/scope.h"
 
 namespace fairlead::kube {
 namespace {

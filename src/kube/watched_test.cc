@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/scope.h"
+#include "async/scope.h"
 #include "sandbox/sandbox.h"
 
 namespace fairlead::kube {

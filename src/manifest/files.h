@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "async/task.h"
 #include "base/error.h"
-#include "base/task.h"
 
 namespace fairlead::manifest {
 

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "async/task.h"
 #include "base/error.h"
-#include "base/task.h"
 #include "object/field_path.h"
 #include "object/object.h"
 #include "yaml/yaml.h"

@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "base/loop.h"
+#include "async/loop.h"
 #include "base/temp_folder_testing.h"
 
 namespace fairlead::manifest {

@@ -1,7 +1,7 @@
 #include "readiness/shadow.h"
 
-#include "readiness/shadow_marker.h"
-#include "readiness/shadow_mirror.h"
+#include "readiness/internal/shadow_marker.h"
+#include "readiness/internal/shadow_mirror.h"
 
 namespace fairlead::readiness {
 

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "kube/timestamp.h"
+#include "base/timestamp.h"
 
 namespace fairlead::readiness {
 namespace {
@@ -222,7 +222,7 @@ ProbeObject probe_object(ProbeKind kind) {
 std::optional<Ownership> shadow_ownership(const Json& object) {
   const Json& metadata = object["metadata"];
   std::string_view run = metadata["labels"][kShadowLabel].string_or("");
-  std::optional<WallTime> expires = kube::parse_timestamp(metadata["annotations"][kExpiryAnnotation].string_or(""));
+  std::optional<WallTime> expires = parse_timestamp(metadata["annotations"][kExpiryAnnotation].string_or(""));
   bool named = metadata["name"].string_or("").starts_with("0-fairlead-shadow-");
   if (run.empty() || !expires || !named) return std::nullopt;
   return Ownership{std::string(run), *expires};

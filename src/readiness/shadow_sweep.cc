@@ -1,6 +1,6 @@
 #include <array>
 
-#include "readiness/shadow_stage.h"
+#include "readiness/internal/shadow_stage.h"
 
 namespace fairlead::readiness {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "kube/plain_text.h"
-#include "readiness/ready_when.h"
-#include "readiness/verdict_rules.h"
+#include "base/plain_text.h"
+#include "readiness/internal/ready_when.h"
+#include "readiness/internal/verdict_rules.h"
 
 namespace fairlead::readiness {
 namespace {
@@ -169,7 +169,7 @@ Rule rule_for(std::string_view group, std::string_view kind) {
 
 Verdict judge(const Json& object, const Options& options) {
   Verdict verdict = judge_whole(object, options);
-  verdict.reason = kube::plain_text(verdict.reason, kReasonBytes);
+  verdict.reason = plain_text(verdict.reason, kReasonBytes);
   return verdict;
 }
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "kube/plain_text.h"
-#include "kube/timestamp.h"
+#include "base/plain_text.h"
+#include "base/timestamp.h"
 #include "object/selector.h"
-#include "readiness/verdict_rules.h"
-#include "readiness/why_pod.h"
+#include "readiness/internal/verdict_rules.h"
+#include "readiness/internal/why_pod.h"
 
 namespace fairlead::readiness {
 namespace {
@@ -77,7 +77,7 @@ bool is_permanent(const Json& workload, const Json& pod, const Trouble& trouble,
   // An invalid image name stays invalid as long as the template has it.
   if (trouble.word == "InvalidImageName") return template_has_image(workload, trouble.image);
   if (!options.begun) return true;
-  std::optional<WallTime> created = kube::parse_timestamp(pod["metadata"]["creationTimestamp"].string_or(""));
+  std::optional<WallTime> created = parse_timestamp(pod["metadata"]["creationTimestamp"].string_or(""));
   // The API server's timestamps are whole seconds.
   return created && *created >= std::chrono::floor<std::chrono::seconds>(*options.begun);
 }
@@ -89,7 +89,7 @@ struct Suspect {
 };
 
 void add_cause(Why& why, std::string_view text) {
-  std::string cause = kube::plain_text(text, kCauseBytes);
+  std::string cause = plain_text(text, kCauseBytes);
   if (!cause.empty()) why.causes.push_back(std::move(cause));
 }
 

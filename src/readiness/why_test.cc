@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/timestamp.h"
+#include "base/timestamp.h"
 #include "readiness/verdict_testing.h"
 
 namespace fairlead::readiness {
@@ -90,7 +90,7 @@ TEST(WhyPod, Configuration) {
 
 TEST(WhyPod, APodFromBeforeTheRunProvesNothing) {
   Json waiting = with_state(R"("waiting": {"reason": "ErrImageNeverPull"})");
-  auto at = [](std::string_view time) { return WhyOptions{.begun = kube::parse_timestamp(time)}; };
+  auto at = [](std::string_view time) { return WhyOptions{.begun = parse_timestamp(time)}; };
   EXPECT_TRUE(why(waiting, at("2026-11-15T07:59:59Z")).permanent);
   EXPECT_TRUE(why(waiting, at("2026-11-15T08:00:00.9Z")).permanent);
   EXPECT_FALSE(why(waiting, at("2026-11-15T08:00:01Z")).permanent);

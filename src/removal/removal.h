@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "base/cancel.h"
+#include "async/cancel.h"
 #include "base/clock.h"
 #include "inventory/membership.h"
 #include "journal/journal.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/scope.h"
+#include "async/scope.h"
 #include "kube/watched.h"
 #include "manifest/collector.h"
 #include "removal/removal.h"

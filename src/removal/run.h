@@ -6,11 +6,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "async/scope.h"
 #include "base/backoff.h"
-#include "base/scope.h"
-#include "removal/plan.h"
-#include "removal/progress.h"
-#include "removal/refusal.h"
+#include "removal/diagnosis/progress.h"
+#include "removal/internal/refusal.h"
+#include "removal/order/plan.h"
 #include "removal/removal.h"
 
 namespace fairlead::removal {

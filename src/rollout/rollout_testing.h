@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/scope.h"
+#include "async/scope.h"
 #include "manifest/collector.h"
 #include "rollout/rollout.h"
 #include "sandbox/sandbox.h"

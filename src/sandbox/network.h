@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/real_loop.h"
-#include "http/server.h"
+#include "async/real_loop.h"
+#include "http/server/server.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/webhooks/https_webhooks.h"
 

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/scope.h"
+#include "async/scope.h"
 #include "http/message.h"
 #include "sandbox/core/options.h"
 #include "sandbox/core/webhook_caller.h"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "base/scope.h"
+#include "async/scope.h"
 #include "sandbox/core/core.h"
 #include "sandbox/sandbox.h"
 

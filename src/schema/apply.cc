@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "base/go_quoted.h"
+#include "schema/defaults/stored.h"
 #include "schema/last_applied.h"
 #include "schema/managers.h"
-#include "schema/stored.h"
-#include "schema/typed.h"
+#include "schema/types/typed.h"
 
 namespace fairlead::schema {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "fields/managed_fields.h"
-#include "schema/refusal.h"
-#include "schema/type.h"
+#include "schema/types/refusal.h"
+#include "schema/types/type.h"
 
 namespace fairlead::schema {
 

@@ -4,12 +4,12 @@
 #include <fstream>
 
 #include "schema/apply.h"
-#include "schema/builtin.h"
-#include "schema/custom.h"
-#include "schema/defaults.h"
-#include "schema/stored.h"
+#include "schema/defaults/defaults.h"
+#include "schema/defaults/stored.h"
 #include "schema/strategic.h"
-#include "schema/structural.h"
+#include "schema/types/builtin.h"
+#include "schema/types/custom.h"
+#include "schema/validation/structural.h"
 
 namespace fairlead::schema {
 namespace {

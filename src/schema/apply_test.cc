@@ -6,10 +6,10 @@
 #include <fstream>
 
 #include "fields/owned.h"
-#include "schema/builtin.h"
-#include "schema/custom.h"
-#include "schema/defaults.h"
-#include "schema/stored.h"
+#include "schema/defaults/defaults.h"
+#include "schema/defaults/stored.h"
+#include "schema/types/builtin.h"
+#include "schema/types/custom.h"
 
 namespace fairlead::schema {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "schema/typed.h"
+#include "schema/types/typed.h"
 
 namespace fairlead::schema {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "fields/field_set.h"
-#include "schema/type.h"
+#include "schema/types/type.h"
 
 namespace fairlead::schema {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "schema/apply.h"
-#include "schema/builtin.h"
+#include "schema/types/builtin.h"
 
 namespace fairlead::schema {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "schema/typed.h"
+#include "schema/types/typed.h"
 
 namespace fairlead::schema {
 namespace {

@@ -4,14 +4,14 @@
 #include <string_view>
 
 #include "schema/apply.h"
-#include "schema/builtin.h"
-#include "schema/custom.h"
-#include "schema/decode.h"
-#include "schema/defaults.h"
-#include "schema/stored.h"
+#include "schema/defaults/defaults.h"
+#include "schema/defaults/stored.h"
 #include "schema/strategic.h"
-#include "schema/structural.h"
-#include "schema/typed.h"
+#include "schema/types/builtin.h"
+#include "schema/types/custom.h"
+#include "schema/types/typed.h"
+#include "schema/validation/decode.h"
+#include "schema/validation/structural.h"
 
 namespace schema = fairlead::schema;
 using fairlead::Json;

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "fields/path_element.h"
-#include "schema/go_text.h"
+#include "schema/types/go_text.h"
 
 namespace fairlead::schema {
 namespace {

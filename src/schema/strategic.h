@@ -4,8 +4,8 @@
 
 #include <expected>
 
-#include "schema/refusal.h"
-#include "schema/type.h"
+#include "schema/types/refusal.h"
+#include "schema/types/type.h"
 
 namespace fairlead::schema {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "schema/builtin.h"
+#include "schema/types/builtin.h"
 
 namespace fairlead::schema {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/scope.h"
+#include "async/scope.h"
 #include "http/message.h"
 #include "sim/dice.h"
 #include "sim/history.h"

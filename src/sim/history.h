@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
+#include "async/loop.h"
 
 namespace fairlead::sim {
 

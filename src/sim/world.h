@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "base/scope.h"
+#include "async/scope.h"
 #include "sandbox/sandbox.h"
 #include "sim/dice.h"
 #include "sim/faulty_transport.h"

@@ -34,9 +34,10 @@ class Rooms(unittest.TestCase):
         self.assertNotEqual(check("lower", "lower/inner/x.h").returncode, 0)
 
     def test_internal_headers_are_for_their_own_room(self):
-        result = check("lower", "lower/internal/x.h")
-        self.assertNotEqual(result.returncode, 0)
-        self.assertIn('src/upper/upper.h: #include "lower/internal/x.h"', result.stderr)
+        for room, header in (("lower", "lower/internal/x.h"), ("lower_inner", "lower/inner/internal/x.h")):
+            result = check(room, header)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn(f'src/upper/upper.h: #include "{header}"', result.stderr)
 
 
 unittest.main()

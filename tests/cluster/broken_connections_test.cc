@@ -1,6 +1,6 @@
 // Connections that end under the client: GOAWAY, cuts, a server that restarts.
-#include "real_cluster.h"
-#include "relay.h"
+#include "real_cluster_testing.h"
+#include "relay_testing.h"
 
 namespace fairlead::kube {
 namespace {

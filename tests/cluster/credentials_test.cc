@@ -1,7 +1,7 @@
 // Credentials that change while the client runs.
 #include <filesystem>
 
-#include "real_cluster.h"
+#include "real_cluster_testing.h"
 
 namespace fairlead::kube {
 namespace {

@@ -1,5 +1,5 @@
 // Many requests at once, long lists, and a server that wants fewer.
-#include "real_cluster.h"
+#include "real_cluster_testing.h"
 
 namespace fairlead::kube {
 namespace {

@@ -4,7 +4,7 @@
 //
 // FAIRLEAD_PROOFS=N makes N rounds of six proofs at each place, for figures.
 #include "readiness/shadow.h"
-#include "real_cluster.h"
+#include "real_cluster_testing.h"
 
 namespace fairlead::kube {
 namespace {

@@ -2,9 +2,9 @@
 #include "readiness/shadow.h"
 
 #include "base/base64.h"
-#include "http/server.h"
+#include "http/server/server.h"
 #include "readiness/shadow_objects.h"
-#include "real_cluster.h"
+#include "real_cluster_testing.h"
 #include "x509/x509.h"
 
 namespace fairlead::kube {

@@ -1,5 +1,5 @@
 // Every verb of the client, as an administrator and as an ordinary user.
-#include "real_cluster.h"
+#include "real_cluster_testing.h"
 
 namespace fairlead::kube {
 namespace {

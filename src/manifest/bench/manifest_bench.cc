@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "base/loop.h"
+#include "async/loop.h"
 #include "manifest/manifest.h"
 
 int main(int argc, char** argv) {

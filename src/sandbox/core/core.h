@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/loop.h"
+#include "async/loop.h"
 #include "sandbox/core/kinds.h"
 #include "sandbox/core/options.h"
 #include "sandbox/core/random.h"

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "schema/custom.h"
+#include "schema/types/custom.h"
 
 namespace fairlead::sandbox {
 namespace {

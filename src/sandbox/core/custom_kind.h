@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sandbox/core/kinds.h"
-#include "schema/type.h"
+#include "schema/types/type.h"
 
 namespace fairlead::sandbox {
 

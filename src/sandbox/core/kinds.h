@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "sandbox/core/store.h"
-#include "schema/builtin.h"
+#include "schema/types/builtin.h"
 
 namespace fairlead::sandbox {
 

@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "sandbox/core/store.h"
-#include "schema/refusal.h"
+#include "schema/types/refusal.h"
 
 namespace fairlead::sandbox {
 

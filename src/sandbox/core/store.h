@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "async/loop.h"
+#include "async/signal.h"
 #include "base/json.h"
-#include "base/loop.h"
-#include "base/signal.h"
 
 namespace fairlead::sandbox {
 

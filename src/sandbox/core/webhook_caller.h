@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "base/loop.h"
+#include "async/loop.h"
 #include "http/message.h"
 
 namespace fairlead::sandbox {

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "base/scope.h"
+#include "async/scope.h"
 #include "sandbox/core/store.h"
 
 namespace fairlead::sandbox {

@@ -5,9 +5,9 @@
 #include <array>
 #include <cctype>
 
-#include "schema/decode.h"
-#include "schema/defaults.h"
-#include "schema/stored.h"
+#include "schema/defaults/defaults.h"
+#include "schema/defaults/stored.h"
+#include "schema/validation/decode.h"
 
 namespace fairlead::sandbox {
 namespace {

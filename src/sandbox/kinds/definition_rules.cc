@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "schema/schema_rules.h"
+#include "schema/validation/schema_rules.h"
 
 namespace fairlead::sandbox {
 namespace {

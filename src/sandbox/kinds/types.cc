@@ -11,11 +11,11 @@
 #include "sandbox/wire/go_yaml.h"
 #include "sandbox/wire/protobuf.h"
 #include "schema/apply.h"
-#include "schema/decode.h"
-#include "schema/defaults.h"
-#include "schema/stored.h"
-#include "schema/structural.h"
-#include "schema/typed.h"
+#include "schema/defaults/defaults.h"
+#include "schema/defaults/stored.h"
+#include "schema/types/typed.h"
+#include "schema/validation/decode.h"
+#include "schema/validation/structural.h"
 #include "yaml/yaml.h"
 
 namespace fairlead::sandbox {

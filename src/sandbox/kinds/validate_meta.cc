@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "schema/go_text.h"
+#include "schema/types/go_text.h"
 
 namespace fairlead::sandbox {
 namespace {

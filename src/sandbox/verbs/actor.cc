@@ -1,6 +1,6 @@
 #include "sandbox/verbs/actor.h"
 
-#include "base/scope.h"
+#include "async/scope.h"
 
 namespace fairlead::sandbox {
 namespace {

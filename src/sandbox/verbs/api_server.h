@@ -4,7 +4,7 @@
 // Several of them share the objects; what each has for itself is which configurations it uses by now.
 #pragma once
 
-#include "base/scope.h"
+#include "async/scope.h"
 #include "http/message.h"
 #include "sandbox/core/call.h"
 #include "sandbox/core/core.h"

@@ -6,7 +6,7 @@
 #include "sandbox/verbs/read.h"
 #include "sandbox/verbs/selection.h"
 #include "sandbox/verbs/table.h"
-#include "schema/stored.h"
+#include "schema/defaults/stored.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -8,8 +8,8 @@
 #include "sandbox/kinds/autoscaling.h"
 #include "sandbox/kinds/types.h"
 #include "sandbox/verbs/webhook_call.h"
-#include "schema/decode.h"
-#include "schema/typed.h"
+#include "schema/types/typed.h"
+#include "schema/validation/decode.h"
 
 namespace fairlead::sandbox {
 namespace {

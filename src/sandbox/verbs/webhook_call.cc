@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "async/scope.h"
 #include "base/base64.h"
-#include "base/scope.h"
 #include "sandbox/core/endpoints.h"
 #include "sandbox/core/webhook_caller.h"
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <tuple>
 
-#include "base/real_loop.h"
-#include "http/client.h"
+#include "async/real_loop.h"
+#include "http/client/client.h"
 #include "sandbox/core/webhook_caller.h"
 
 namespace fairlead::sandbox {

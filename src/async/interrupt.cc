@@ -1,0 +1,43 @@
+#include "async/interrupt.h"
+
+#include <unistd.h>
+
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+
+namespace fairlead {
+
+struct Interrupt::Impl {
+  boost::asio::signal_set signals;
+  CancelSource& source;
+  bool happened = false;
+
+  Impl(RealLoop& loop, CancelSource& stop) : signals(loop.io(), SIGINT, SIGTERM), source(stop) {
+    signals.add(SIGPIPE);
+    // Whoever starts us with nohup wants us to outlive the terminal.
+    struct sigaction before{};
+    if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) signals.add(SIGHUP);
+  }
+
+  void wait() {
+    signals.async_wait([this](boost::system::error_code error, int signal) {
+      if (error) return;
+      // Every further write to a pipe without a reader brings another one.
+      if (happened && signal != SIGPIPE) _exit(128 + signal);
+      happened = true;
+      source.cancel();
+      wait();
+    });
+  }
+};
+
+Interrupt::Interrupt(RealLoop& loop, CancelSource& source) : impl_(std::make_unique<Impl>(loop, source)) {
+  impl_->wait();
+}
+
+// The handler of a wait that is given up runs only if the loop does, and then with an error: it touches nothing.
+Interrupt::~Interrupt() = default;
+
+bool Interrupt::happened() const { return impl_->happened; }
+
+}  // namespace fairlead

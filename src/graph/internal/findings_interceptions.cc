@@ -1,0 +1,135 @@
+#include <map>
+
+#include "graph/internal/findings.h"
+#include "graph/internal/implicit_objects.h"
+
+namespace fairlead::graph {
+namespace {
+
+using admission::Certainty;
+
+constexpr size_t kMostNamed = 5;
+
+class Interceptions {
+ public:
+  explicit Interceptions(GraphBuilder& builder) : builder_(builder) {}
+
+  void run() {
+    std::map<uint32_t, std::vector<uint32_t>> own;
+    std::map<uint32_t, std::vector<uint32_t>> before;
+    for (const Exemption& exemption : builder_.contents->exemptions)
+      (exemption.precedes ? before : own)[exemption.guard].push_back(exemption.object);
+    for (const auto& [guard, objects] : own) report_own(guard, objects);
+    for (const auto& [guard, objects] : before) report_before(guard, objects);
+    for (const Guard& guard : builder_.contents->guards)
+      if (guard.object && guard.webhook && !guard.ignore) {
+        report_system(guard);
+        if (sees_record(builder_, guard)) report_record(guard);
+      }
+  }
+
+ private:
+  bool meets_by_pods(uint32_t object, uint32_t guard) const {
+    return std::ranges::any_of(builder_.contents->matches_of(object),
+                               [&](const GuardMatch& m) { return m.guard == guard && m.by_pods; });
+  }
+
+  void report_own(uint32_t number, const std::vector<uint32_t>& objects) {
+    const Guard& guard = builder_.contents->guards[number];
+    std::string list;
+    for (size_t i = 0; i < std::min(objects.size(), kMostNamed); ++i) {
+      if (i > 0) list += ", ";
+      if (meets_by_pods(objects[i], number)) list += "the pods of ";
+      list += builder_.key(objects[i]).text();
+    }
+    if (objects.size() > kMostNamed) list += fmt::format(" and {} more", objects.size() - kMostNamed);
+    bool is_dangerous = guard.webhook && guard.object && !guard.ignore;
+    uint32_t at = guard.object.value_or(objects[0]);
+    Error error(ErrorKind::invalid, fmt::format("{} intercepts what it stands on: {}", guard.text(), list));
+    if (is_dangerous) {
+      std::string ns = guard.service ? guard.service->ns : "";
+      error = std::move(error)
+                  .because("it fails closed: while it does not answer, these can be neither repaired nor replaced")
+                  .next(fmt::format("keep it out of its own namespace with a namespaceSelector: {{key: "
+                                    "kubernetes.io/metadata.name, operator: NotIn, values: [{}]}}; or mark these "
+                                    "objects with a label, and leave that out with an objectSelector",
+                                    ns));
+    } else {
+      error = std::move(error).because("these are applied without waiting for it");
+    }
+    builder_.contents->add_problem(is_dangerous ? Severity::warning : Severity::note,
+                                   std::move(error).at(builder_.position(at)), at);
+  }
+
+  void report_before(uint32_t number, const std::vector<uint32_t>& objects) {
+    const Guard& guard = builder_.contents->guards[number];
+    builder_.contents->add_problem(
+        Severity::note,
+        Error(ErrorKind::invalid, fmt::format("{} {} not wait for {}", builder_.text_of(objects),
+                                              objects.size() == 1 ? "does" : "do", guard.text()))
+            .because("waves or hooks put them before what that webhook needs to answer")
+            .at(builder_.position(objects[0])),
+        objects[0]);
+  }
+
+  void report_record(const Guard& guard) {
+    const Options& options = builder_.options;
+    builder_.contents->add_problem(
+        Severity::warning,
+        Error(ErrorKind::invalid, fmt::format("{} intercepts the record of the bundle, ConfigMap {}/{}", guard.text(),
+                                              options.default_namespace, options.inventory))
+            .because(
+                "it fails closed: while it does not answer, no run can claim the bundle, and one that would extend "
+                "the record cannot begin")
+            .at(builder_.position(*guard.object))
+            .next("keep it out of records with an objectSelector: {key: applyset.kubernetes.io/id, operator: "
+                  "DoesNotExist}"),
+        *guard.object);
+  }
+
+  // True if the webhook would see such an object without labels. could_match() alone would also count an older version
+  // of the object with other labels.
+  bool sees_in_system(const Guard& guard, std::string_view group, std::string_view kind, std::string_view plural,
+                      std::string_view ns) const {
+    if (guard.webhook->object_selector && !guard.webhook->object_selector->matches(Json())) return false;
+    admission::Prospect prospect;
+    prospect.resource = {std::string(group), "v1", std::string(plural)};
+    prospect.kind = {std::string(group), "v1", std::string(kind)};
+    prospect.ns = ns;
+    prospect.ns_labels = Json(Json::Object{{"kubernetes.io/metadata.name", Json(ns)}});
+    prospect.object = Json::Object{{"apiVersion", Json(prospect.kind.api_version())},
+                                   {"kind", Json(kind)},
+                                   {"metadata", Json::Object{{"namespace", Json(ns)}}}};
+    return admission::could_match(*guard.webhook, prospect) != Certainty::never;
+  }
+
+  void report_system(const Guard& guard) {
+    std::string list;
+    std::string namespaces;
+    auto add = [&](std::string what, std::string_view ns) {
+      list += (list.empty() ? "" : " and ") + std::move(what);
+      if (!namespaces.ends_with(ns)) namespaces += (namespaces.empty() ? "" : ", ") + std::string(ns);
+    };
+    for (std::string_view ns : {"kube-node-lease", "kube-system"})
+      if (sees_in_system(guard, "coordination.k8s.io", "Lease", "leases", ns)) add(fmt::format("Leases in {}", ns), ns);
+    if (sees_in_system(guard, "", "Pod", "pods", "kube-system")) add("pods in kube-system", "kube-system");
+    if (list.empty()) return;
+    builder_.contents->add_problem(
+        Severity::warning,
+        Error(ErrorKind::invalid, fmt::format("{} intercepts {}", guard.text(), list))
+            .because("it fails closed: while it does not answer, the cluster cannot keep its own parts running")
+            .at(builder_.position(*guard.object))
+            .next(fmt::format("keep it out of them with a namespaceSelector: {{key: kubernetes.io/metadata.name, "
+                              "operator: NotIn, values: [{}]}}",
+                              namespaces)),
+        *guard.object);
+  }
+
+  GraphBuilder& builder_;
+};
+
+}  // namespace
+
+void find_interceptions(GraphBuilder& builder) { Interceptions(builder).run(); }
+
+}  // namespace fairlead::graph

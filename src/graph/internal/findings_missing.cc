@@ -1,0 +1,178 @@
+#include <map>
+#include <unordered_set>
+
+#include "graph/internal/findings.h"
+
+namespace fairlead::graph {
+namespace {
+
+class Missing {
+ public:
+  explicit Missing(GraphBuilder& builder) : builder_(builder) {}
+
+  void run() {
+    find_namespaces();
+    find_kinds();
+    find_policies();
+    find_services();
+  }
+
+ private:
+  void refuse(uint32_t object, Error error) {
+    builder_.contents->add_problem(Severity::error, std::move(error).at(builder_.position(object)), object);
+  }
+
+  void find_namespaces() {
+    if (!builder_.cluster.namespaces_known) return;
+    std::unordered_set<std::string_view> there;
+    for (const Json& ns : builder_.cluster.namespaces) there.insert(ns["metadata"]["name"].string_or(""));
+    std::map<std::string_view, std::vector<uint32_t>> missing;
+    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+      const std::string& ns = builder_.key(i).ns;
+      if (ns.empty() || builder_.contents->left_out[i] || there.contains(ns)) continue;
+      if (builder_.find({.group = "", .kind = "Namespace", .ns = {}, .name = ns}) == kNone) missing[ns].push_back(i);
+    }
+    for (const auto& [ns, objects] : missing)
+      refuse(objects[0], Error(ErrorKind::not_found, fmt::format("{} cannot be stored", builder_.text_of(objects)))
+                             .because(fmt::format("namespace {} is neither in the bundle nor in the cluster", ns))
+                             .next(fmt::format("add it to the bundle, or: kubectl create namespace {}", ns)));
+  }
+
+  void find_kinds() {
+    std::map<uint32_t, std::vector<uint32_t>> missing;
+    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+      Kind::Served served = builder_.kind(i).served;
+      if (served != Kind::Served::yes && served != Kind::Served::not_known && !builder_.contents->left_out[i])
+        missing[builder_.kind_of[i]].push_back(i);
+    }
+    for (const auto& [number, objects] : missing) {
+      const Kind& kind = builder_.kinds[number];
+      Error error(ErrorKind::not_found, fmt::format("{} cannot be stored", builder_.text_of(objects)));
+      if (kind.served == Kind::Served::other_versions) {
+        std::vector<std::string> versions;
+        for (const admission::Equivalent& other : kind.equivalents) versions.push_back(other.kind.api_version());
+        error = std::move(error)
+                    .because(fmt::format("its CRD serves {}, not {}",
+                                         versions.empty() ? "no version" : fmt::format("{}", fmt::join(versions, ", ")),
+                                         kind.kind.api_version()))
+                    .next("change its apiVersion, or the CRD");
+      } else {
+        error = std::move(error)
+                    .because(fmt::format("the cluster does not serve kind {} of {}, and no CRD of the bundle does",
+                                         kind.kind.kind, kind.kind.api_version()))
+                    .next(fmt::format("add its CRD to the bundle, or mark the object that makes it: "
+                                      "fairlead.dev/makes: {}.{}; what the group has now: kubectl api-resources "
+                                      "--api-group={}",
+                                      kind.kind.kind, kind.kind.group, kind.kind.group));
+      }
+      refuse(objects[0], std::move(error));
+    }
+  }
+
+  void find_policies() {
+    if (!builder_.cluster.policies_known) return;
+    std::unordered_set<std::string> there;
+    auto id = [](std::string_view kind, std::string_view name) { return std::string(kind).append("/").append(name); };
+    for (const Json& policy : builder_.cluster.policies)
+      there.insert(id(policy["kind"].string_or(""), policy["metadata"]["name"].string_or("")));
+    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+      if (builder_.family(i) != Family::policy_binding || builder_.contents->left_out[i]) continue;
+      std::string_view kind = builder_.key(i).kind;
+      kind.remove_suffix(std::string_view("Binding").size());
+      std::string_view name = builder_.value(i)["spec"]["policyName"].string_or("");
+      bool in_bundle = builder_.find({.group = builder_.key(i).group, .kind = kind, .ns = {}, .name = name}) != kNone;
+      if (in_bundle || there.contains(id(kind, name))) continue;
+      refuse(i, Error(ErrorKind::not_found, fmt::format("{} binds nothing", builder_.key(i).text()))
+                    .because(fmt::format("{} {} is neither in the bundle nor in the cluster", kind, name))
+                    .next("add the policy to the bundle, or change spec.policyName"));
+    }
+  }
+
+  bool has_service(const admission::ServiceReference& service) const {
+    if (builder_.find({.group = "", .kind = "Service", .ns = service.ns, .name = service.name}) != kNone) return true;
+    return std::ranges::any_of(builder_.cluster.services, [&](const Json& live) {
+      return live["metadata"]["namespace"].string_or("") == service.ns &&
+             live["metadata"]["name"].string_or("") == service.name;
+    });
+  }
+
+  void find_services() {
+    const std::vector<Guard>& guards = builder_.contents->guards;
+    std::vector<bool> dead(guards.size());
+    for (uint32_t g = 0; g < guards.size(); ++g) {
+      const Guard& guard = guards[g];
+      bool is_admission = guard.webhook.has_value();
+      if (!guard.service || (is_admission && guard.ignore)) continue;
+      if (builder_.cluster.services_known && !has_service(*guard.service)) dead[g] = true;
+      if (guard.object) find_in_bundle(guard, dead[g]);
+    }
+    find_orphans(dead);
+  }
+
+  // Reports a guard of the bundle if nothing will answer for it.
+  void find_in_bundle(const Guard& guard, bool is_dead) {
+    std::string service = fmt::format("Service {}/{}", guard.service->ns, guard.service->name);
+    if (is_dead)
+      return refuse(*guard.object,
+                    Error(ErrorKind::not_found, fmt::format("{} can never answer", guard.text()))
+                        .because(fmt::format("its {} is neither in the bundle nor in the cluster", service))
+                        .next("add the Service to the bundle, or change the one that it names"));
+    uint32_t node =
+        builder_.find({.group = "", .kind = "Service", .ns = guard.service->ns, .name = guard.service->name});
+    if (node == kNone || builder_.value(node)["spec"]["selector"].members().empty()) return;
+    bool is_answered = std::ranges::any_of(guard.backed_by, [&](uint32_t object) {
+      return builder_.family(object) == Family::workload || builder_.family(object) == Family::pod;
+    });
+    if (is_answered) return;
+    builder_.contents->add_problem(
+        Severity::warning,
+        Error(ErrorKind::not_found, fmt::format("{} may never answer", guard.text()))
+            .because(fmt::format("{} selects no pods of the bundle", service))
+            .at(builder_.position(node))
+            .next(fmt::format("compare its selector with the labels of the pods: kubectl -n {} get pods --show-labels",
+                              guard.service->ns)),
+        node);
+  }
+
+  struct Victims {
+    std::vector<uint32_t> objects;
+    bool certain = false;
+  };
+
+  // Reports webhooks, conversions and APIServices that an earlier installation left behind. They refuse every object
+  // that they match.
+  void find_orphans(const std::vector<bool>& dead) {
+    std::map<uint32_t, Victims> orphans;
+    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+      for (const GuardMatch& match : builder_.contents->matches_of(i)) {
+        if (!dead[match.guard] || builder_.contents->guards[match.guard].object) continue;
+        Victims& victims = orphans[match.guard];
+        victims.objects.push_back(i);
+        victims.certain |= match.certainty == admission::Certainty::certainly;
+      }
+    }
+    for (const auto& [g, victims] : orphans) {
+      const Guard& guard = builder_.contents->guards[g];
+      Error error =
+          Error(ErrorKind::unavailable, fmt::format("{} {} refuse {}", guard.text(), victims.certain ? "will" : "may",
+                                                    builder_.text_of(victims.objects)))
+              .because(fmt::format("its Service {}/{} is neither in the cluster nor in the bundle", guard.service->ns,
+                                   guard.service->name))
+              .at(builder_.position(victims.objects[0]));
+      if (guard.webhook || guard.kind == Guard::Kind::api_service)
+        error = std::move(error).next(
+            fmt::format("kubectl delete {} {}", lower(guard.configuration.kind), guard.configuration.name));
+      else error = std::move(error).next(fmt::format("kubectl get crd {} -o yaml", guard.configuration.name));
+      builder_.contents->add_problem(victims.certain ? Severity::error : Severity::warning, std::move(error),
+                                     victims.objects[0]);
+    }
+  }
+
+  GraphBuilder& builder_;
+};
+
+}  // namespace
+
+void find_missing(GraphBuilder& builder) { Missing(builder).run(); }
+
+}  // namespace fairlead::graph

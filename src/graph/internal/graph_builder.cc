@@ -1,0 +1,138 @@
+#include "graph/internal/graph_builder.h"
+
+#include "graph/hooks.h"
+
+namespace fairlead::graph {
+
+size_t KeyView::Hash::operator()(const KeyView& key) const noexcept {
+  size_t seed = 0;
+  for (std::string_view part : {key.name, key.ns, key.kind, key.group})
+    seed = seed * 0x9e3779b97f4a7c15u + std::hash<std::string_view>()(part);
+  return seed;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+std::string_view trim(std::string_view text) {
+  size_t start = text.find_first_not_of(" \t\r\n");
+  if (start == std::string_view::npos) return {};
+  return text.substr(start, text.find_last_not_of(" \t\r\n") - start + 1);
+}
+
+GraphBuilder::GraphBuilder(const manifest::Bundle& from, const ClusterState& state, const Options& chosen)
+    : bundle(from), cluster(state), options(chosen), kinds(from, state) {
+  read_objects();
+  index_objects();
+}
+
+void GraphBuilder::read_objects() {
+  contents->object_count = bundle.objects.size();
+  contents->keys.reserve(bundle.objects.size());
+  contents->nodes.reserve(bundle.objects.size() + 64);
+  contents->left_out.resize(bundle.objects.size());
+  contents->match_sets.resize(bundle.objects.size());
+  kind_of.reserve(bundle.objects.size());
+  labels_.reserve(bundle.objects.size());
+  annotations_.reserve(bundle.objects.size());
+  edges.reserve(bundle.objects.size() * 3);
+  for (uint32_t i = 0; i < object_count(); ++i) {
+    const object::Object& object = bundle.objects[i];
+    kind_of.push_back(kinds.number_of(object.group(), object.version(), object.kind()));
+    object::Key key = object.key();
+    const Kind& kind = kinds[kind_of.back()];
+    // If the kind is not known, the object's own namespace is used as it is.
+    bool is_known =
+        kind.served == Kind::Served::yes || kind.definition != nullptr || find_built_in(key.group, key.kind) != nullptr;
+    if (is_known && !kind.namespaced) key.ns.clear();
+    else if (is_known && key.ns.empty()) key.ns = options.default_namespace;
+    contents->keys.push_back(std::move(key));
+    add_node(Node::Kind::object, i);
+    const Json& metadata = object.metadata();
+    labels_.push_back(&metadata["labels"]);
+    annotations_.push_back(&metadata["annotations"]);
+    std::optional<Hook> hook = read_hook(annotations(i), options.was_there);
+    contents->left_out[i] = hook && hook->is_left_out();
+  }
+}
+
+void GraphBuilder::index_objects() {
+  by_key_.reserve(bundle.objects.size());
+  for (uint32_t i = 0; i < object_count(); ++i) {
+    if (contents->left_out[i]) continue;
+    auto [first, is_new] = by_key_.emplace(view(key(i)), i);
+    if (!is_new) {
+      contents->add_problem(Severity::error,
+                            Error(ErrorKind::invalid, fmt::format("{} comes twice", key(i).text()))
+                                .because(fmt::format("it comes first at {}", position(first->second)))
+                                .at(position(i))
+                                .next("take one of the two out of the bundle"),
+                            i);
+      continue;
+    }
+    index_made_secret(i);
+  }
+}
+
+void GraphBuilder::index_made_secret(uint32_t object) {
+  std::string_view name;
+  switch (family(object)) {
+    case Family::certificate: name = value(object)["spec"]["secretName"].string_or(""); break;
+    case Family::external_secret: name = value(object)["spec"]["target"]["name"].string_or(key(object).name); break;
+    case Family::sealed_secret: name = key(object).name; break;
+    default: return;
+  }
+  if (name.empty()) return;
+  secret_makers_.emplace(KeyView{.group = "", .kind = "Secret", .ns = key(object).ns, .name = name}, object);
+}
+
+uint32_t GraphBuilder::find(const KeyView& key) const {
+  auto found = by_key_.find(key);
+  return found == by_key_.end() ? kNone : found->second;
+}
+
+uint32_t GraphBuilder::find_secret(std::string_view ns, std::string_view name) const {
+  KeyView key{.group = "", .kind = "Secret", .ns = ns, .name = name};
+  if (uint32_t secret = find(key); secret != kNone) return secret;
+  auto generator = secret_makers_.find(key);
+  return generator == secret_makers_.end() ? kNone : generator->second;
+}
+
+void GraphBuilder::need(uint32_t from, uint32_t to, Level level, bool hard, std::string_view reason) {
+  if (to == kNone || to == from) return;
+  // Consecutive needs often have the same reason.
+  if (last_reason_ == nullptr || *last_reason_ != reason) last_reason_ = &*contents->reasons.emplace(reason).first;
+  edges.push_back({.from = from, .to = to, .reason = last_reason_, .level = level, .hard = hard});
+}
+
+uint32_t GraphBuilder::add_node(Node::Kind kind, uint32_t index) {
+  contents->nodes.push_back({.kind = kind, .index = index});
+  return static_cast<uint32_t>(contents->nodes.size() - 1);
+}
+
+uint32_t GraphBuilder::add_named(Node::Kind kind, std::string name) {
+  contents->names.push_back(std::move(name));
+  return add_node(kind, static_cast<uint32_t>(contents->names.size() - 1));
+}
+
+uint32_t GraphBuilder::outside(object::Key key) {
+  auto [entry, is_new] = outsides_.try_emplace(key, 0);
+  if (is_new) {
+    contents->outsides.push_back(std::move(key));
+    entry->second = add_node(Node::Kind::outside, static_cast<uint32_t>(contents->outsides.size() - 1));
+  }
+  return entry->second;
+}
+
+std::string GraphBuilder::text_of(const std::vector<uint32_t>& objects) const {
+  std::string text = key(objects[0]).text();
+  if (objects.size() == 2) text += " and one other";
+  if (objects.size() > 2) text += fmt::format(" and {} others", objects.size() - 1);
+  return text;
+}
+
+}  // namespace fairlead::graph

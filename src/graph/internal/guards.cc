@@ -1,0 +1,159 @@
+#include "graph/internal/guards.h"
+
+#include <map>
+#include <unordered_set>
+
+namespace fairlead::graph {
+namespace {
+
+constexpr std::string_view kRegistration = "admissionregistration.k8s.io";
+
+object::Key key_of(std::string_view group, const Json& object) {
+  return {std::string(group),
+          std::string(object["kind"].string_or("")),
+          {},
+          std::string(object["metadata"]["name"].string_or(""))};
+}
+
+std::optional<admission::ServiceReference> read_service(const Json& service, int port) {
+  if (!service.is_object()) return std::nullopt;
+  return admission::ServiceReference{
+      .ns = std::string(service["namespace"].string_or("")),
+      .name = std::string(service["name"].string_or("")),
+      .path = std::string(service["path"].string_or("")),
+      .port = static_cast<int>(std::clamp<int64_t>(service["port"].int_or(port), 1, 65535))};
+}
+
+class Guards {
+ public:
+  explicit Guards(GraphBuilder& builder) : builder_(builder) {}
+
+  std::vector<GuardMatcher> run() {
+    note_cluster(builder_.cluster.webhook_configurations, kRegistration);
+    note_cluster(builder_.cluster.bindings, kRegistration);
+    note_cluster(builder_.cluster.definitions, "apiextensions.k8s.io");
+    note_cluster(builder_.cluster.api_services, "apiregistration.k8s.io");
+    each(Family::webhook_configuration, builder_.cluster.webhook_configurations, kRegistration,
+         [&](const Json& value, uint32_t object, bool live) { add_webhooks(value, object, live); });
+    each(Family::policy, builder_.cluster.policies, kRegistration,
+         [&](const Json& value, uint32_t, bool) { note_policy(value); });
+    each(Family::policy_binding, builder_.cluster.bindings, kRegistration,
+         [&](const Json& value, uint32_t object, bool live) { add_binding(value, object, live); });
+    each(Family::definition, builder_.cluster.definitions, "apiextensions.k8s.io",
+         [&](const Json& value, uint32_t object, bool live) { add_conversion(value, object, live); });
+    each(Family::api_service, builder_.cluster.api_services, "apiregistration.k8s.io",
+         [&](const Json& value, uint32_t object, bool live) { add_api_service(value, object, live); });
+
+    std::vector<Guard>& guards = builder_.contents->guards;
+    for (uint32_t i = 0; i < guards.size(); ++i) {
+      builder_.add_node(Node::Kind::guard, i);
+      if (guards[i].webhook) matchers_[i].webhook = &*guards[i].webhook;
+    }
+    return std::move(matchers_);
+  }
+
+ private:
+  void note_cluster(const std::vector<Json>& list, std::string_view group) {
+    for (const Json& value : list) live_.insert(key_of(group, value));
+  }
+
+  // Calls `take` for the objects of the bundle, then for those that only the cluster has. If both have an object, the
+  // bundle's version counts.
+  template <class Take>
+  void each(Family family, const std::vector<Json>& cluster, std::string_view group, Take take) {
+    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+      if (builder_.family(i) != family || builder_.contents->left_out[i] || builder_.find(view(builder_.key(i))) != i)
+        continue;
+      take(builder_.value(i), i, live_.contains(builder_.key(i)));
+    }
+    for (const Json& value : cluster)
+      if (builder_.find(view(key_of(group, value))) == kNone) take(value, kNone, true);
+  }
+
+  Guard& add(Guard::Kind kind, std::string name, object::Key configuration, uint32_t object, bool live) {
+    Guard guard;
+    guard.kind = kind;
+    guard.name = std::move(name);
+    guard.configuration = std::move(configuration);
+    if (object != kNone) guard.object = object;
+    guard.in_cluster = live;
+    matchers_.emplace_back();
+    builder_.contents->guards.push_back(std::move(guard));
+    return builder_.contents->guards.back();
+  }
+
+  void add_webhooks(const Json& value, uint32_t object, bool live) {
+    if (is_shadow(value)) return;
+    object::Key key = key_of(kRegistration, value);
+    for (admission::Webhook& webhook : admission::read_webhooks(value)) {
+      bool mutating = webhook.kind == admission::Webhook::Kind::mutating;
+      Guard& guard = add(mutating ? Guard::Kind::mutating_webhook : Guard::Kind::validating_webhook, webhook.name, key,
+                         object, live);
+      guard.ignore = webhook.failure_policy == admission::FailurePolicy::ignore;
+      guard.service = webhook.service;
+      guard.url = webhook.url;
+      guard.ca_bundle = webhook.ca_bundle;
+      guard.webhook = std::move(webhook);
+    }
+  }
+
+  static std::string policy_name(admission::Policy::Kind kind, std::string_view name) {
+    return std::string(kind == admission::Policy::Kind::mutating ? "mutating/" : "validating/").append(name);
+  }
+
+  void note_policy(const Json& value) {
+    std::optional<admission::Policy> policy = admission::Policy::read(value);
+    if (!policy) return;
+    std::string name = policy_name(policy->kind, policy->name);
+    policies_.try_emplace(std::move(name), *std::move(policy));
+  }
+
+  void add_binding(const Json& value, uint32_t object, bool live) {
+    std::optional<admission::Binding> binding = admission::Binding::read(value);
+    if (!binding) return;
+    auto policy = policies_.find(policy_name(binding->kind, binding->policy));
+    if (policy == policies_.end()) return;
+    bool mutating = binding->kind == admission::Policy::Kind::mutating;
+    Guard& guard = add(mutating ? Guard::Kind::mutating_policy : Guard::Kind::validating_policy, binding->policy,
+                       key_of(kRegistration, value), object, live);
+    guard.ignore = policy->second.failure_policy == admission::FailurePolicy::ignore;
+    matchers_.back().policy = policy->second;
+    matchers_.back().binding = std::move(binding);
+  }
+
+  void add_conversion(const Json& value, uint32_t object, bool live) {
+    const Json& conversion = value["spec"]["conversion"];
+    // A CRD with a single version never converts.
+    if (conversion["strategy"].string_or("") != "Webhook" || value["spec"]["versions"].items().size() < 2) return;
+    object::Key key = key_of("apiextensions.k8s.io", value);
+    Guard& guard = add(Guard::Kind::conversion, key.name, key, object, live);
+    const Json& client = conversion["webhook"]["clientConfig"];
+    guard.service = read_service(client["service"], 443);
+    guard.url = client["url"].string_or("");
+    guard.ca_bundle = client["caBundle"].string_or("");
+  }
+
+  void add_api_service(const Json& value, uint32_t object, bool live) {
+    const Json& spec = value["spec"];
+    if (!spec["service"].is_object()) return;
+    object::Key key = key_of("apiregistration.k8s.io", value);
+    Guard& guard = add(Guard::Kind::api_service, key.name, key, object, live);
+    guard.service = read_service(spec["service"], 443);
+    guard.ca_bundle = spec["caBundle"].string_or("");
+  }
+
+  GraphBuilder& builder_;
+  std::unordered_set<object::Key> live_;
+  std::map<std::string, admission::Policy> policies_;
+  std::vector<GuardMatcher> matchers_;
+};
+
+}  // namespace
+
+std::vector<GuardMatcher> add_guards(GraphBuilder& builder) { return Guards(builder).run(); }
+
+bool is_shadow(const Json& configuration) {
+  return configuration["metadata"]["labels"].contains("fairlead.dev/shadow");
+}
+
+}  // namespace fairlead::graph

@@ -1,0 +1,112 @@
+// An HTTP/1.1 server, with TLS.
+//
+// It runs on the loop that it was made on, for as long as somebody runs that loop, from listen() until close() is done:
+//
+//   CO_TRY_ASSIGN(auto server, Server::listen(loop, {.port = 8443, .identity = {{chain, key}}}, handler));
+//   ...
+//   server->announce_drain();                  // answers carry `Connection: close`; new connections are still accepted
+//   co_await server->drain(loop.now() + 30s);  // no new connections; waits for requests in flight, and cancels none
+//   co_await server->close();                  // always: before the server is destroyed
+//
+// The handler runs once a request, side by side for different connections. Its task, and then the reading of the body
+// of its answer, is cancelled when the peer goes away. An answer whose body is there as a whole is sent with its
+// length; any other is sent in pieces as they come, each at once. No request ever ends the server: what is wrong with
+// one is answered (400, 408, 413, 417, 431, 503) and the connection closed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/real_loop.h"
+#include "http/message.h"
+#include "x509/x509.h"
+
+namespace fairlead::http {
+
+// What a server shows to its clients: its certificate first, then what leads to a root.
+struct Identity {
+  std::vector<x509::Certificate> chain;
+  x509::Key key;
+};
+
+// Clients that show a certificate: one that does not verify ends the handshake.
+struct ClientTrust {
+  std::vector<x509::Certificate> roots;
+  // Whether a client without a certificate is turned away, too.
+  bool required = true;
+};
+
+struct ServerLimits {
+  size_t header_bytes = size_t{64} << 10;
+  size_t body_bytes = size_t{16} << 20;
+  // Of all requests that are being read or answered. One that does not fit in is answered with 503 and Retry-After.
+  size_t all_bodies_bytes = size_t{256} << 20;
+  // At this number the connection that has been idle for longest makes room; if none is idle, new ones wait.
+  size_t connections = 2000;
+  Duration handshake = std::chrono::seconds(10);
+  // From the first byte of a request to the end of its head, and from there to the end of its body.
+  Duration header = std::chrono::seconds(10);
+  Duration body = std::chrono::seconds(30);
+  // Between requests. An API server keeps its idle connections for 90 s; closing first would fail a request on its way.
+  Duration idle = std::chrono::seconds(120);
+  // For a peer to take what is written to it.
+  Duration write = std::chrono::seconds(30);
+  // For a peer to close its side after we closed ours.
+  Duration linger = std::chrono::seconds(2);
+};
+
+struct ServerSpec {
+  // An IP address; "0.0.0.0" or "::" for all.
+  std::string address = "127.0.0.1";
+  // 0: any that is free.
+  uint16_t port = 0;
+  // None: plain HTTP.
+  std::optional<Identity> identity;
+  std::optional<ClientTrust> clients;
+  ServerLimits limits;
+};
+
+// Who sent a request. Valid until the body of its answer has been read to its end or given up.
+struct Peer {
+  // "10.0.0.1:4321" or "[::1]:4321".
+  std::string address;
+  // Verified against ClientTrust; none where it showed none or was not asked.
+  std::optional<x509::Certificate> certificate;
+};
+
+class Server {
+ public:
+  using Handler = std::move_only_function<Task<Answer>(Request, const Peer&)>;
+
+  // Accepts connections from now on.
+  static Result<std::unique_ptr<Server>> listen(RealLoop& loop, ServerSpec spec, Handler handler);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  uint16_t port() const;
+  size_t connections() const;
+  size_t requests_in_flight() const;
+
+  // New connections see it at once, those that are there keep what they saw. On an error nothing changes.
+  Result<void> set_identity(Identity identity);
+
+  // From now on every answer asks the peer to go elsewhere, and its connection ends. New ones are still accepted.
+  void announce_drain();
+  // Stops accepting, closes what is idle, and waits for the rest to end. An error of kind `timeout` if requests were
+  // still in flight at the deadline; they go on.
+  Task<Result<void>> drain(TimePoint deadline);
+  // Ends everything, requests in flight included, and waits until it has ended.
+  Task<void> close();
+
+ private:
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fairlead::http

@@ -1,0 +1,330 @@
+#include "removal/diagnosis/stuck.h"
+
+#include <algorithm>
+#include <array>
+
+#include "admission/match.h"
+#include "removal/diagnosis/progress.h"
+#include "removal/order/finalizers.h"
+
+namespace fairlead::removal {
+namespace {
+
+constexpr size_t kNamed = 3;
+
+std::string text(const Json& value) { return std::string(value.string_or("")); }
+
+std::vector<std::string> finalizers_of(const Json& object) {
+  std::vector<std::string> names;
+  for (const Json& one : object["metadata"]["finalizers"].items()) names.push_back(text(one));
+  return names;
+}
+
+object::Key key_in(const Json& object, const object::Resource& resource) {
+  return {.group = resource.group,
+          .kind = resource.kind,
+          .ns = text(object["metadata"]["namespace"]),
+          .name = text(object["metadata"]["name"])};
+}
+
+std::string in_namespace(const std::string& ns) { return ns.empty() ? "" : "-n " + ns + " "; }
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string all;
+  for (size_t i = 0; i < names.size() && i < kNamed; ++i) all += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kNamed) all += fmt::format(" and {} more", names.size() - kNamed);
+  return all;
+}
+
+// True for names that many controllers share: they do not say which controller it is.
+bool says_nothing(std::string_view manager) {
+  static constexpr std::array<std::string_view, 9> kCommon{
+      "manager", "controller", "operator", "Go-http-client", "kubectl", "unknown", "before-first-apply",
+      "main",    "node"};
+  return manager.empty() || manager.starts_with("kubectl-") || manager.starts_with("fairlead") ||
+         std::ranges::find(kCommon, manager) != kCommon.end();
+}
+
+std::string kind_text(const Json& workload) {
+  return fmt::format("{} {}/{}", workload["kind"].string_or("Deployment"),
+                     workload["metadata"]["namespace"].string_or(""), workload["metadata"]["name"].string_or(""));
+}
+
+std::string force_advice(const object::Key& key) {
+  return fmt::format("fairlead delete {}{}/{} --force-finalizers", in_namespace(key.ns),
+                     key.group.empty() ? key.kind : key.kind + "." + key.group, key.name);
+}
+
+readiness::Objects pointers(const std::vector<Json>& objects) {
+  readiness::Objects all;
+  for (const Json& object : objects) all.push_back(&object);
+  return all;
+}
+
+bool add_webhooks(Explanation& found, const Holder& holder, const Evidence& evidence) {
+  for (const admission::Webhook& webhook : webhooks_before(holder, evidence)) {
+    if (!webhook.service) continue;
+    if (std::ranges::find(evidence.namespaces_of_slices, webhook.service->ns) == evidence.namespaces_of_slices.end())
+      continue;
+    auto is_its = [&](const Json& one) {
+      return text(one["metadata"]["name"]) == webhook.service->name &&
+             text(one["metadata"]["namespace"]) == webhook.service->ns;
+    };
+    auto service = std::ranges::find_if(evidence.services, is_its);
+    bool is_there = service != evidence.services.end();
+    readiness::Objects slices = pointers(evidence.slices);
+    if (is_there && readiness::count_endpoints(*service, slices).ready > 0) continue;
+    found.chain.causes.push_back(
+        fmt::format("the update that removes it has to pass webhook {} ({}), which does not answer", webhook.name,
+                    webhook.configuration));
+    found.chain.next =
+        fmt::format("kubectl -n {} get endpointslices,pods; if the webhook is gone for good: kubectl delete {} {}",
+                    webhook.service->ns,
+                    webhook.kind == admission::Webhook::Kind::validating ? "validatingwebhookconfiguration"
+                                                                         : "mutatingwebhookconfiguration",
+                    webhook.configuration);
+    if (is_there)
+      found.chain.add({.causes = readiness::why_no_endpoints(*service, slices, pointers(evidence.pods)).causes});
+    else
+      found.chain.causes.push_back(
+          fmt::format("service {}/{} is not there", webhook.service->ns, webhook.service->name));
+    return true;
+  }
+  return false;
+}
+
+void add_owner(Explanation& found, const std::string& finalizer, const Holder& holder) {
+  if (const FinalizerOwner* owner = find_finalizer(finalizer)) {
+    found.chain.causes.push_back(fmt::format("{} removes it", owner->owner));
+    found.leaves = owner->leaves;
+  } else if (std::string manager = manager_of(*holder.object, finalizer); !manager.empty()) {
+    found.chain.causes.push_back(fmt::format("{} has put it there, and has to remove it", manager));
+  }
+}
+
+void add_controller(Explanation& found, const std::string& finalizer, const Holder& holder, const Evidence& evidence) {
+  const FinalizerOwner* owner = find_finalizer(finalizer);
+  if (!evidence.workloads || (owner && owner->is_kubernetes())) {
+    found.chain.next =
+        fmt::format("kubectl {}get {} {} -o yaml", in_namespace(holder.key.ns), holder.key.kind, holder.key.name);
+    return;
+  }
+  const Json* controller = controller_of(finalizer, holder, *evidence.workloads);
+  if (!controller) {
+    found.chain.causes.push_back(
+        "no workload in the cluster has a name that goes with it: whoever removes it may be gone");
+    found.chain.next = fmt::format("bring the controller back, or {}", force_advice(holder.key));
+    return;
+  }
+  std::string ns = text((*controller)["metadata"]["namespace"]);
+  std::string word = (*controller)["kind"].string_or("") == "StatefulSet" ? "statefulset" : "deployment";
+  int64_t ready = (*controller)["status"]["readyReplicas"].int_or(0);
+  int64_t wanted = (*controller)["spec"]["replicas"].int_or(1);
+  found.chain.causes.push_back(fmt::format("{}, which seems to be its controller, has {} of {} replicas ready",
+                                           kind_text(*controller), ready, wanted));
+  if (ready > 0) {
+    found.chain.next = fmt::format("kubectl -n {} logs {}/{}", ns, word, text((*controller)["metadata"]["name"]));
+    return;
+  }
+  if (wanted == 0) {
+    found.chain.next =
+        fmt::format("kubectl -n {} scale {}/{} --replicas=1", ns, word, text((*controller)["metadata"]["name"]));
+    return;
+  }
+  found.chain.next = fmt::format("kubectl -n {} describe {} {}", ns, word, text((*controller)["metadata"]["name"]));
+  found.chain.add(readiness::why_not_ready(*controller, pointers(evidence.pods)));
+}
+
+void add_finalizers(Explanation& found, const Holder& holder, const Evidence& evidence, bool is_itself) {
+  std::vector<std::string> names = finalizers_of(*holder.object);
+  std::string who = is_itself ? "" : fmt::format("{}: ", holder.key.text());
+  found.chain.causes.push_back(names.size() == 1
+                                   ? fmt::format("{}finalizer {} has not been removed", who, names.front())
+                                   : fmt::format("{}finalizers {} have not been removed", who, listed(names)));
+  add_owner(found, names.front(), holder);
+  if (!add_webhooks(found, holder, evidence)) add_controller(found, names.front(), holder, evidence);
+}
+
+void add_claim_users(Explanation& found, const Evidence& evidence) {
+  std::vector<std::string> users;
+  for (const Json& pod : evidence.pods) {
+    if (text(pod["metadata"]["namespace"]) != evidence.key.ns) continue;
+    for (const Json& volume : pod["spec"]["volumes"].items())
+      if (volume["persistentVolumeClaim"]["claimName"].string_or("") == evidence.key.name)
+        users.push_back(text(pod["metadata"]["name"]));
+  }
+  if (users.empty()) return;
+  found.chain.causes.push_back(fmt::format("it is in use by {} {}", users.size() == 1 ? "pod" : "pods", listed(users)));
+  found.chain.next = fmt::format("kubectl -n {} delete pod {}, or whatever makes it", evidence.key.ns, users.front());
+}
+
+void explain_namespace(Explanation& found, const Evidence& evidence) {
+  const Json& discovery = condition_of(evidence.object, "NamespaceDeletionDiscoveryFailure");
+  if (discovery["status"].string_or("") == "True") {
+    found.chain.causes.push_back("what is in it cannot be found out: discovery fails");
+    for (const Json& service : evidence.api_services) {
+      const Json& available = condition_of(service, "Available");
+      if (available["status"].string_or("") == "True") continue;
+      found.chain.causes.push_back(fmt::format("APIService {} is not available: {}: {}",
+                                               text(service["metadata"]["name"]), available["reason"].string_or(""),
+                                               available["message"].string_or("")));
+      found.chain.next = fmt::format("kubectl delete apiservice {}, if nobody serves that API any more",
+                                     text(service["metadata"]["name"]));
+      return;
+    }
+    found.chain.causes.push_back(text(discovery["message"]));
+    found.chain.next = "kubectl get apiservices";
+    return;
+  }
+  for (std::string_view type : {"NamespaceDeletionGroupVersionParsingFailure", "NamespaceDeletionContentFailure"})
+    if (const Json& condition = condition_of(evidence.object, type); condition["status"].string_or("") == "True") {
+      found.chain.causes.push_back(text(condition["message"]));
+      found.chain.next = fmt::format("kubectl get namespace {} -o yaml", evidence.key.name);
+    }
+  std::vector<std::string> left;
+  for (const RemainingKind& kind : remaining_in(evidence.object))
+    left.push_back(fmt::format("{} {}{}{}", kind.count, kind.resource, kind.group.empty() ? "" : ".", kind.group));
+  if (!left.empty()) found.chain.causes.push_back(fmt::format("left in it: {}", listed(left)));
+  Holder holder = holder_of(evidence);
+  if (holder.object && holder.object != &evidence.object) return add_finalizers(found, holder, evidence, false);
+  std::vector<std::string> own;
+  for (const Json& one : evidence.object["spec"]["finalizers"].items())
+    if (one.string_or("") != "kubernetes") own.push_back(text(one));
+  if (!own.empty()) {
+    found.chain.causes.push_back(fmt::format("its spec.finalizers has {}", listed(own)));
+    found.chain.next = force_advice(evidence.key);
+  }
+  if (!found.chain.next.empty()) return;
+  if (found.chain.causes.empty())
+    found.chain.causes.push_back("the namespace controller of kube-controller-manager has not said anything about it");
+  found.chain.next = fmt::format("kubectl get namespace {} -o yaml", evidence.key.name);
+}
+
+void explain_definition(Explanation& found, const Evidence& evidence) {
+  const Json& terminating = condition_of(evidence.object, "Terminating");
+  if (terminating["reason"].string_or("") == "InstanceDeletionFailed")
+    found.chain.causes.push_back(
+        fmt::format("its instances cannot be deleted: {}", terminating["message"].string_or("")));
+  if (!evidence.remaining.empty()) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < evidence.remaining.size(); ++i)
+      names.push_back(key_in(evidence.remaining[i], evidence.remaining_kinds[i]).text());
+    found.chain.causes.push_back(fmt::format("instances of it are left: {}", listed(names)));
+  }
+  Holder holder = holder_of(evidence);
+  if (holder.object && holder.object != &evidence.object) return add_finalizers(found, holder, evidence, false);
+  if (holder.object && has_foreign_finalizer(*holder.object)) return add_finalizers(found, holder, evidence, true);
+  found.chain.next = fmt::format("kubectl get customresourcedefinition {} -o yaml", evidence.key.name);
+}
+
+void explain_owned(Explanation& found, const Evidence& evidence) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < evidence.remaining.size(); ++i)
+    names.push_back(key_in(evidence.remaining[i], evidence.remaining_kinds[i]).text());
+  if (names.empty()) return;
+  found.chain.causes.push_back(fmt::format("it goes after what it owns, and there is still {}", listed(names)));
+  Holder holder = holder_of(evidence);
+  if (holder.object && holder.object != &evidence.object) return add_finalizers(found, holder, evidence, false);
+  object::Key first = key_in(evidence.remaining.front(), evidence.remaining_kinds.front());
+  found.chain.next = fmt::format("kubectl {}describe {} {}", in_namespace(first.ns), first.kind, first.name);
+}
+
+}  // namespace
+
+Holder holder_of(const Evidence& evidence) {
+  auto has = [](const Json& object) { return !object["metadata"]["finalizers"].items().empty(); };
+  for (size_t i = 0; i < evidence.remaining.size(); ++i)
+    if (has(evidence.remaining[i]))
+      return {&evidence.remaining[i], key_in(evidence.remaining[i], evidence.remaining_kinds[i]),
+              evidence.remaining_kinds[i]};
+  if (has(evidence.object)) return {&evidence.object, evidence.key, evidence.resource};
+  return {};
+}
+
+std::vector<admission::Webhook> webhooks_before(const Holder& holder, const Evidence& evidence) {
+  std::vector<admission::Webhook> found;
+  if (!holder.object || !evidence.webhook_configurations) return found;
+  admission::Attributes attributes;
+  attributes.operation = admission::Operation::update;
+  attributes.resource = {
+      .group = holder.resource.group, .version = holder.resource.version, .resource = holder.resource.plural};
+  attributes.kind = {.group = holder.resource.group, .version = holder.resource.version, .kind = holder.resource.kind};
+  attributes.ns = holder.key.ns;
+  attributes.name = holder.key.name;
+  attributes.object = *holder.object;
+  attributes.old_object = *holder.object;
+  attributes.ns_object = evidence.ns;
+  for (const Json& configuration : *evidence.webhook_configurations)
+    for (admission::Webhook& webhook : admission::read_webhooks(configuration))
+      if (webhook.failure_policy == admission::FailurePolicy::fail &&
+          admission::match(webhook, attributes).outcome == admission::Match::Outcome::yes)
+        found.push_back(std::move(webhook));
+  return found;
+}
+
+std::string manager_of(const Json& object, std::string_view finalizer) {
+  std::string entry = fmt::format("v:\"{}\"", finalizer);
+  for (const Json& fields : object["metadata"]["managedFields"].items())
+    if (fields["fieldsV1"]["f:metadata"]["f:finalizers"].contains(entry))
+      if (std::string_view manager = fields["manager"].string_or(""); !says_nothing(manager))
+        return std::string(manager);
+  return {};
+}
+
+const Json* controller_of(std::string_view finalizer, const Holder& holder, const std::vector<Json>& workloads) {
+  std::vector<std::string> names;
+  if (const FinalizerOwner* owner = find_finalizer(finalizer)) names.emplace_back(owner->workload);
+  names.push_back(manager_of(*holder.object, finalizer));
+  names.push_back(domain_of(finalizer));
+  names.push_back(domain_of(holder.resource.group));
+  for (const std::string& name : names) {
+    if (name.size() < 3 || name == "example") continue;
+    auto is_named = [&](const Json& workload) {
+      const Json& metadata = workload["metadata"];
+      return metadata["name"].string_or("") == name ||
+             metadata["labels"]["app.kubernetes.io/name"].string_or("") == name ||
+             metadata["labels"]["app"].string_or("") == name;
+    };
+    auto is_like = [&](const Json& workload) {
+      return workload["metadata"]["name"].string_or("").find(name) != std::string_view::npos;
+    };
+    if (auto found = std::ranges::find_if(workloads, is_named); found != workloads.end()) return &*found;
+    if (auto found = std::ranges::find_if(workloads, is_like); found != workloads.end()) return &*found;
+  }
+  return nullptr;
+}
+
+Explanation explain(const Evidence& evidence) {
+  Explanation found;
+  const object::Key& key = evidence.key;
+  auto carries = [&](std::string_view name) {
+    return std::ranges::any_of(evidence.object["metadata"]["finalizers"].items(),
+                               [&](const Json& one) { return one.string_or("") == name; });
+  };
+  if (key.group.empty() && key.kind == "Namespace") explain_namespace(found, evidence);
+  else if (key.kind == "CustomResourceDefinition") explain_definition(found, evidence);
+  else if (carries("foregroundDeletion")) explain_owned(found, evidence);
+  if (key.group.empty() && key.kind == "PersistentVolumeClaim") add_claim_users(found, evidence);
+  if (key.group.empty() && key.kind == "PersistentVolume" && carries("kubernetes.io/pv-protection"))
+    if (const Json& claim = evidence.object["spec"]["claimRef"]; claim.is_object()) {
+      found.chain.causes.push_back(fmt::format("PersistentVolumeClaim {}/{} is bound to it",
+                                               claim["namespace"].string_or(""), claim["name"].string_or("")));
+      found.chain.next =
+          fmt::format("kubectl -n {} delete pvc {}", claim["namespace"].string_or(""), claim["name"].string_or(""));
+    }
+  if (!found.chain.causes.empty()) return found;
+  if (Holder holder = holder_of(evidence); holder.object) {
+    add_finalizers(found, holder, evidence, holder.object == &evidence.object);
+    return found;
+  }
+  if (std::string node = text(evidence.object["spec"]["nodeName"]); key.kind == "Pod" && !node.empty()) {
+    found.chain.causes.push_back(fmt::format("the kubelet of node {} has not ended it", node));
+    found.chain.next = fmt::format("kubectl describe node {}", node);
+    return found;
+  }
+  found.chain.causes.push_back("it has no finalizers, and nothing says why it is still there");
+  found.chain.next = fmt::format("kubectl {}get {} {} -o yaml", in_namespace(key.ns), key.kind, key.name);
+  return found;
+}
+
+}  // namespace fairlead::removal

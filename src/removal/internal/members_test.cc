@@ -1,0 +1,335 @@
+#include "removal/internal/members.h"
+
+#include <gmock/gmock.h>
+
+#include "inventory/inventory.h"
+#include "removal/removal_testing.h"
+
+namespace fairlead::removal {
+namespace {
+
+using How = Ending::How;
+using testing::HasSubstr;
+
+class MembersTest : public RemovalTest {
+ protected:
+  // A bundle shop in namespace team, with one ConfigMap.
+  void have_shop() {
+    put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n");
+    begin();
+    auto opened =
+        loop_.run(inventory::Inventory::open(client_, discovery_, {.name = "shop", .ns = "team", .holder = "test"}));
+    ASSERT_TRUE(opened);
+    ASSERT_TRUE(loop_.run((*opened)->claim(
+        {{.key = {"", "ConfigMap", "team", "a"}, .version = "v1"},
+         {.key = {"", "Namespace", "", "shared"}, .version = "v1"},
+         {.key = {"", "ConfigMap", "shared", "a"}, .version = "v1"},
+         {.key = {"apiextensions.k8s.io", "CustomResourceDefinition", "", "widgets.example.com"}, .version = "v1"},
+         {.key = {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "guard"}, .version = "v1"}})));
+    ASSERT_TRUE(loop_.run((*opened)->release()));
+    label_ = fmt::format("labels: {{applyset.kubernetes.io/part-of: {}}}", (*opened)->label_value());
+    put_as_shop(config_map("a", label_, "team"));
+  }
+  // As a run of the bundle applies it.
+  void put_as_shop(const std::string& yaml) {
+    manifest::Bundle bundle = bundle_of(yaml);
+    for (const object::Object& object : bundle.objects) {
+      auto resource = loop_.run(discovery_.find(object.group(), object.version(), object.kind()));
+      ASSERT_TRUE(resource && *resource);
+      ASSERT_TRUE(loop_.run(admin_.apply(**resource, object.ns(), object.name(), object.value(),
+                                         {{.field_manager = "fairlead/team/shop"}})));
+    }
+  }
+  // Nobody answers it, and it sees every ConfigMap.
+  void have_broken_guard(std::string_view metadata) {
+    put_as_shop(fmt::format(
+        "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n"
+        "metadata: {{name: guard{}{}}}\n"
+        "webhooks:\n"
+        "- name: guard.example.com\n"
+        "  clientConfig: {{caBundle: QUFBQQ==, service: {{name: nobody, namespace: team}}}}\n"
+        "  rules: [{{apiGroups: [''], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}}]\n"
+        "  failurePolicy: Fail\n"
+        "  sideEffects: None\n"
+        "  admissionReviewVersions: [v1]\n",
+        metadata.empty() ? "" : ", ", metadata));
+    pass(std::chrono::seconds(5));
+    begin();
+  }
+  Ending remove_shop(Options options = {}) {
+    options.default_namespace = "team";
+    begin();
+    return loop_.run(take_out_bundle(client_, discovery_, "shop", std::move(options), journal_, nullptr));
+  }
+  // A namespace of the bundle, with an object of the bundle in it.
+  void have_shared() {
+    put_as_shop(fmt::format("apiVersion: v1\nkind: Namespace\nmetadata: {{name: shared, {}}}\n", label_));
+    put_as_shop(config_map("a", label_, "shared"));
+    pass(std::chrono::seconds(5));
+  }
+  std::vector<std::string> told_to_stay() const {
+    std::vector<std::string> told;
+    for (const journal::Event& event : events_)
+      if (event.kind == journal::EventKind::warning && event.state == "stays")
+        told.push_back(event.key.text() + ": " + event.text);
+    return told;
+  }
+  void put_away(std::string target) {
+    EXPECT_TRUE(loop_.run(admin_.request({.method = "DELETE", .target = std::move(target)})));
+  }
+  Json record() { return get("/api/v1/namespaces/team/configmaps/fairlead-shop"); }
+
+  std::string label_;
+};
+
+TEST_F(MembersTest, ABundleWithANameGoesWithItsInventory) {
+  have_shop();
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap team/a gone\n");
+  EXPECT_TRUE(record().is_null());
+  ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "");
+  EXPECT_THAT(events(), HasSubstr("there is no bundle shop in namespace team: nothing to remove"));
+}
+
+// Carries requests out at once and answers a little later. The run is interrupted after a number of them.
+class Interrupting : public http::Transport {
+ public:
+  Interrupting(Loop& loop, http::Transport& to, size_t after) : loop_(loop), to_(to), left_(after) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    CancelSource never;
+    Result<http::Answer> answer = co_await to_.open(std::move(request)).governed_by(&never);
+    if (left_-- == 0) stop.cancel();
+    CO_TRY(co_await sleep_for(loop_, std::chrono::milliseconds(10)));
+    co_return answer;
+  }
+  CancelSource stop;
+
+ private:
+  Loop& loop_;
+  http::Transport& to_;
+  size_t left_;
+};
+
+TEST_F(MembersTest, InterruptedAtAnyRequestItSaysSoAndGivesTheBundleBack) {
+  have_shop();
+  How how = How::interrupted;
+  for (size_t after = 0; how == How::interrupted; ++after) {
+    ASSERT_LT(after, 100U) << "it never ends";
+    Interrupting network(loop_, sandbox_.api_server(), after);
+    kube::Client client(loop_, network, nullptr, {});
+    kube::Discovery discovery(client);
+    Ending ending =
+        loop_.run(take_out_bundle(client, discovery, "shop", {.default_namespace = "team"}, journal_, &network.stop));
+    how = ending.how;
+    EXPECT_EQ(reports(ending), "") << after;
+    Json left = record();
+    EXPECT_TRUE(left["metadata"]["annotations"]["fairlead.dev/claim"].is_null()) << after << left.dump();
+  }
+  EXPECT_EQ(how, How::done);
+  EXPECT_TRUE(record().is_null());
+  EXPECT_TRUE(get("/api/v1/namespaces/team/configmaps/a").is_null());
+}
+
+// Somebody else may have taken the bundle meanwhile, and may be applying it again.
+TEST_F(MembersTest, OnceTheBundleIsNoLongerHeldNothingMoreGoes) {
+  have_shop();
+  std::optional<TimePoint> back;
+  flaky_.fails = [&](const http::Request& request) {
+    if (request.method == "DELETE" && !back) back = loop_.now() + std::chrono::minutes(1);
+    return back && loop_.now() < *back && request.method != "GET";
+  };
+  Ending ending = remove_shop({.timeout = std::chrono::minutes(5)});
+  EXPECT_EQ(ending.how, How::failed);
+  EXPECT_THAT(reports(ending), HasSubstr("error: bundle shop in namespace team is no longer held by this run\n"));
+  EXPECT_EQ(states(ending), "ConfigMap team/a not begun\n");
+  EXPECT_FALSE(get("/api/v1/namespaces/team/configmaps/a").is_null());
+}
+
+TEST_F(MembersTest, AKindThatIsGoneDoesNotHoldANamespace) {
+  have_shop();
+  have_shared();
+  put(std::string(kWidgets));
+  pass(std::chrono::seconds(5));
+  begin();
+  ASSERT_NE(discovery_.known().find("example.com", "Widget"), nullptr);
+  put_away("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com");
+  pass(std::chrono::seconds(20));
+  TimePoint begun = loop_.now();
+  Ending ending =
+      loop_.run(take_out_bundle(client_, discovery_, "shop", {.default_namespace = "team"}, journal_, nullptr));
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_THAT(states(ending), HasSubstr("Namespace shared gone\n"));
+  EXPECT_LT(loop_.now() - begun, std::chrono::seconds(30));
+}
+
+// As with an aggregated API server that is being restarted: it has no addresses yet, and its group no kinds.
+TEST_F(MembersTest, AKindWhoseApiIsDownHoldsANamespace) {
+  have_shop();
+  have_shared();
+  put(std::string(kWidgets));
+  pass(std::chrono::seconds(5));
+  bool is_down = false;
+  flaky_.answers = [&](const http::Request& request) -> std::optional<http::Answer> {
+    if (request.target.contains("/namespaces/shared/widgets")) {
+      is_down = true;
+      return http::Answer{404, {{"Content-Type", "text/plain"}}, http::body_of("404 page not found\n")};
+    }
+    if (!is_down || request.target != "/apis") return std::nullopt;
+    return http::Answer{200,
+                        {{"Content-Type", "application/json"}},
+                        http::body_of(R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"example.com"},)"
+                                      R"("versions":[{"version":"v1","freshness":"Stale"}]}]})")};
+  };
+  Ending ending = remove_shop();
+  EXPECT_TRUE(is_down);
+  EXPECT_THAT(states(ending), HasSubstr("Namespace shared kept\n")) << reports(ending);
+  EXPECT_EQ(told_to_stay(),
+            std::vector<std::string>{"Namespace shared: it stays: it is not known what would go with it: "
+                                     "widgets.example.com cannot be listed (--with-contents removes it with everything "
+                                     "in it)"});
+}
+
+// The run reads the members while the CRD still exists, and what is deleted with them when it no longer does.
+TEST_F(MembersTest, ADefinitionThatGoesMeanwhileDoesNotHoldANamespace) {
+  have_shop();
+  have_shared();
+  put(std::string(kWidgets));
+  pass(std::chrono::seconds(5));
+  begin();
+  put_away("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com");
+  pass(std::chrono::seconds(20));
+  auto target = [](object::Key key, std::string version) {
+    return Target{.key = std::move(key), .version = std::move(version), .source = {}, .uid = {}};
+  };
+  std::vector<Target> targets{
+      target({"", "Namespace", "", "shared"}, "v1"), target({"", "ConfigMap", "shared", "a"}, "v1"),
+      target({"apiextensions.k8s.io", "CustomResourceDefinition", "", "widgets.example.com"}, "v1")};
+  auto shop = loop_.run(inventory::Inventory::open(client_, discovery_, {.name = "shop", .ns = "team"}));
+  ASSERT_TRUE(shop);
+  Options options{.default_namespace = "team"};
+  options.bundle = (*shop)->identity();
+  Ending ending =
+      loop_.run(removal::take_out(client_, discovery_, std::move(targets), std::move(options), journal_, nullptr));
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_THAT(states(ending), HasSubstr("Namespace shared gone\n")) << events();
+}
+
+TEST_F(MembersTest, OnlyWhatTheBundleAppliedGoes) {
+  have_shop();
+  put(config_map("copy", label_, "team"));
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap team/a gone\n");
+  EXPECT_FALSE(get("/api/v1/namespaces/team/configmaps/copy").is_null());
+  EXPECT_THAT(events(), HasSubstr("ConfigMap team/copy is left alone: it has the bundle's label, but the bundle did "
+                                  "not apply it"));
+}
+
+TEST_F(MembersTest, ABundleIsNamedWhereItsObjectsAreRefused) {
+  have_shop();
+  EXPECT_EQ(reports(remove(config_map("a", "", "team"))),
+            "error: ConfigMap team/a is not removed\n"
+            "  because   it belongs to bundle shop, namespace team\n"
+            "  from      bundle.yaml:2\n"
+            "  next      fairlead delete -n team --name shop removes that bundle; --force removes the object all the "
+            "same\n");
+}
+
+TEST_F(MembersTest, ANamespaceGoesWithWhatKubernetesMadeInIt) {
+  have_shop();
+  have_shared();
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap shared/a gone\nConfigMap team/a gone\nNamespace shared gone\n") << events();
+  EXPECT_TRUE(record().is_null());
+}
+
+TEST_F(MembersTest, ANamespaceWithObjectsOfAnotherBundleStays) {
+  have_shop();
+  have_shared();
+  inventory::BundleName two{.name = "two", .home = "shared"};
+  std::string label = fmt::format("labels: {{applyset.kubernetes.io/part-of: {}}}", two.label_value());
+  manifest::Bundle theirs = bundle_of(config_map("theirs", label, "shared"));
+  auto maps = loop_.run(discovery_.find("", "v1", "ConfigMap"));
+  ASSERT_TRUE(loop_.run(
+      admin_.apply(**maps, "shared", "theirs", theirs.objects[0].value(), {{.field_manager = two.field_manager()}})));
+  for (bool with_contents : {false, true}) {
+    Ending ending = remove_shop({.with_contents = with_contents});
+    EXPECT_EQ(ending.how, How::done) << reports(ending);
+    EXPECT_THAT(states(ending), HasSubstr("Namespace shared kept\n"));
+    EXPECT_EQ(told_to_stay(),
+              std::vector<std::string>{
+                  "Namespace shared: it stays: 1 object of others would go with it: ConfigMap shared/theirs of bundle "
+                  "two, namespace shared (remove those bundles first, or move these objects to another namespace)"});
+    EXPECT_FALSE(get("/api/v1/namespaces/shared/configmaps/theirs").is_null());
+    EXPECT_TRUE(get("/api/v1/namespaces/shared/configmaps/a").is_null());
+  }
+  // The rest of the bundle is found once the other one is deleted.
+  EXPECT_FALSE(record().is_null());
+  ASSERT_TRUE(loop_.run(admin_.remove(**maps, "shared", "theirs", {})));
+  EXPECT_EQ(states(remove_shop()), "Namespace shared gone\n");
+  EXPECT_TRUE(record().is_null());
+}
+
+TEST_F(MembersTest, WhatPeopleMadeInANamespaceGoesOnlyWhereTheySaySo) {
+  have_shop();
+  have_shared();
+  put("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: robot, namespace: shared}\n");
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(told_to_stay(), std::vector<std::string>{"Namespace shared: it stays: 1 object of others would go with it: "
+                                                     "ServiceAccount shared/robot (--with-contents removes them as "
+                                                     "well)"});
+  EXPECT_EQ(states(remove_shop({.with_contents = true})), "Namespace shared gone\n");
+  EXPECT_TRUE(get("/api/v1/namespaces/shared").is_null());
+}
+
+TEST_F(MembersTest, EventsInANamespaceAreNotRead) {
+  have_shop();
+  have_shared();
+  flaky_.fails = [](const http::Request& request) { return request.target.find("/events") != std::string::npos; };
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap shared/a gone\nConfigMap team/a gone\nNamespace shared gone\n") << events();
+}
+
+TEST_F(MembersTest, ADefinitionWithInstancesOfOthersStays) {
+  have_shop();
+  put_as_shop(std::string(kWidgets).replace(std::string(kWidgets).find("metadata: {"), 11,
+                                            fmt::format("metadata: {{{}, ", label_)));
+  pass(std::chrono::seconds(2));
+  put("apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: theirs, namespace: default}\n");
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap team/a gone\nCustomResourceDefinition widgets.example.com kept\n");
+  EXPECT_FALSE(get("/apis/example.com/v1/namespaces/default/widgets/theirs").is_null());
+}
+
+TEST_F(MembersTest, ABrokenWebhookOfItsOwnDoesNotKeepABundleIn) {
+  have_shop();
+  have_broken_guard(label_);
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap team/a gone\nValidatingWebhookConfiguration guard gone\n");
+  EXPECT_TRUE(record().is_null());
+  EXPECT_THAT(events(), HasSubstr("the bundle is not claimed, and nobody else is kept out of it: webhook "
+                                  "guard.example.com"));
+}
+
+TEST_F(MembersTest, ABrokenWebhookOfOthersLeavesTheRecord) {
+  have_shop();
+  have_broken_guard("");
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::failed);
+  EXPECT_EQ(states(ending), "ConfigMap team/a gone\n");
+  EXPECT_FALSE(record().is_null());
+  EXPECT_THAT(reports(ending), HasSubstr("error: the record of the bundle could not be claimed, and remains\n"));
+  EXPECT_THAT(reports(ending),
+              HasSubstr("  next      fairlead delete --name shop, once that webhook answers or is gone\n"));
+}
+
+}  // namespace
+}  // namespace fairlead::removal

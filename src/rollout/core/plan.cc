@@ -1,0 +1,41 @@
+#include "rollout/core/plan.h"
+
+namespace fairlead::rollout {
+
+using graph::Node;
+
+namespace {
+
+plan::Role role_of(const graph::Graph& graph, uint32_t node) {
+  switch (graph.nodes()[node].kind) {
+    case Node::Kind::object: return graph.is_left_out(node) ? plan::Role::excluded : plan::Role::work;
+    case Node::Kind::guard:
+    case Node::Kind::outside: return plan::Role::helper;
+    case Node::Kind::wave: return plan::Role::milestone;
+    case Node::Kind::all_of: return plan::Role::group;
+  }
+  std::unreachable();
+}
+
+// A guard is not ready before the objects that back it work, but its proof begins as soon as they are stored.
+plan::Level level_of(const Node& node, const graph::Need& need) {
+  bool stored_is_enough = node.kind == Node::Kind::guard || need.level == graph::Level::stored;
+  return stored_is_enough ? plan::Level::stored : plan::Level::done;
+}
+
+}  // namespace
+
+Plan plan_of(const graph::Graph& graph) {
+  auto count = uint32_t(graph.nodes().size());
+  std::vector<plan::Role> roles(count);
+  std::vector<plan::Edge> edges;
+  for (uint32_t node = 0; node < count; ++node) {
+    roles[node] = role_of(graph, node);
+    for (const graph::Need& need : graph.needs_of(node))
+      edges.push_back(
+          {.node = node, .needs = need.target, .level = level_of(graph.nodes()[node], need), .reason = need.reason});
+  }
+  return Plan(std::move(roles), std::move(edges));
+}
+
+}  // namespace fairlead::rollout

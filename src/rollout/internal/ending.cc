@@ -1,0 +1,155 @@
+#include "rollout/internal/ending.h"
+
+#include <algorithm>
+
+#include "rollout/guards/root_causes.h"
+
+namespace fairlead::rollout {
+namespace {
+
+using State = ObjectEnding::State;
+
+State state_of(const Run& run, uint32_t node) {
+  const ObjectState& state = run.states[node];
+  if (run.plan.state(node) == Plan::State::blocked) return State::blocked;
+  if (run.graph.is_left_out(node)) return State::left_out;
+  if (is_blocked(run, node)) return State::blocked;
+  if (run.plan.state(node) == Plan::State::failed)
+    return state.stored == ObjectState::Stored::no ? State::refused : State::not_ready;
+  if (state.unchecked) return State::unchecked;
+  switch (state.stored) {
+    case ObjectState::Stored::no: return State::not_sent;
+    case ObjectState::Stored::created: return State::created;
+    case ObjectState::Stored::changed: return State::changed;
+    case ObjectState::Stored::unchanged: return State::unchanged;
+  }
+  return State::not_sent;
+}
+
+ObjectEnding object_ending(const Run& run, uint32_t node) {
+  const ObjectState& state = run.states[node];
+  auto error = run.errors.find(node);
+  return {.key = run.object(node).key(),
+          .source = run.object(node).source().text(),
+          .state = state_of(run, node),
+          .ready = run.plan.state(node) == Plan::State::done,
+          .error = error == run.errors.end() ? std::nullopt : std::optional(error->second),
+          .warnings = state.warnings};
+}
+
+Ending::How how(const Run& run) {
+  if (run.stopping) return Ending::How::interrupted;
+  if (run.errors.empty()) return run.out_of_time ? Ending::How::timed_out : Ending::How::done;
+  auto is_conflict = [&](const auto& error) {
+    return error.first < run.states.size() && run.states[error.first].conflict;
+  };
+  if (std::ranges::all_of(run.errors, is_conflict)) return Ending::How::conflicts;
+  auto is_timeout = [](const auto& error) { return error.second.kind() == ErrorKind::timeout; };
+  return std::ranges::all_of(run.errors, is_timeout) ? Ending::How::timed_out : Ending::How::failed;
+}
+
+// When a need was met. The proof of a guard begins when the objects that back it are stored, as in the plan.
+TimePoint met_at(const Run& run, uint32_t node, const graph::Need& need) {
+  bool when_stored = need.level == graph::Level::stored || run.graph.nodes()[node].kind == graph::Node::Kind::guard;
+  return when_stored && need.target < run.states.size() ? run.states[need.target].stored_at
+                                                        : run.settled_at[need.target];
+}
+
+// Returns the need that was met last, through groups and waves.
+std::optional<graph::Need> last_need(const Run& run, uint32_t node) {
+  std::optional<graph::Need> last;
+  TimePoint latest{};
+  for (const graph::Need& need : run.graph.needs_of(node)) {
+    graph::Need met = need;
+    graph::Node::Kind kind = run.graph.nodes()[need.target].kind;
+    if (kind == graph::Node::Kind::all_of || kind == graph::Node::Kind::wave) {
+      std::optional<graph::Need> inner = last_need(run, need.target);
+      if (!inner) continue;
+      met.target = inner->target;
+    }
+    TimePoint at = met_at(run, node, met);
+    if (at >= latest) {
+      latest = at;
+      last = met;
+    }
+  }
+  return last;
+}
+
+std::vector<PathStep> critical_path(const Run& run) {
+  std::optional<uint32_t> at;
+  for (uint32_t node = 0; node < run.states.size(); ++node)
+    if (run.plan.state(node) == Plan::State::done && (!at || run.settled_at[node] > run.settled_at[*at])) at = node;
+  std::vector<PathStep> path;
+  while (at && path.size() < 100) {
+    std::optional<graph::Need> need = last_need(run, *at);
+    PathStep step{.text = run.graph.text(*at), .to = run.settled_at[*at] - run.begun};
+    if (need) {
+      step.reason = need->reason;
+      step.from = met_at(run, *at, *need) - run.begun;
+    }
+    // The object spent this time waiting, so the time belongs to what it waited for.
+    if (*at < run.states.size() && !run.states[*at].waited_for.empty()) {
+      TimePoint let_in = run.states[*at].stored_at;
+      path.push_back(step);
+      path.back().from = let_in - run.begun;
+      path.back().reason = "held it";
+      step = {.text = run.states[*at].waited_for, .reason = step.reason, .from = step.from, .to = let_in - run.begun};
+    }
+    path.push_back(std::move(step));
+    at = need ? std::optional(need->target) : std::nullopt;
+  }
+  std::ranges::reverse(path);
+  return path;
+}
+
+}  // namespace
+
+std::string_view name_of(State state) {
+  switch (state) {
+    case State::not_sent: return "not sent";
+    case State::blocked: return "blocked";
+    case State::refused: return "refused";
+    case State::not_ready: return "not ready";
+    case State::created: return "created";
+    case State::changed: return "changed";
+    case State::unchanged: return "unchanged";
+    case State::removed: return "removed";
+    case State::unchecked: return "not checked";
+    case State::left_out: return "left out";
+  }
+  return "";
+}
+
+std::string_view name_of(Ending::How how) {
+  switch (how) {
+    case Ending::How::done: return "done";
+    case Ending::How::failed: return "failed";
+    case Ending::How::timed_out: return "timed out";
+    case Ending::How::conflicts: return "conflicts";
+    case Ending::How::interrupted: return "interrupted";
+  }
+  return "";
+}
+
+std::vector<ObjectEnding> none_sent(const manifest::Bundle& bundle) {
+  std::vector<ObjectEnding> objects;
+  for (const object::Object& object : bundle.objects)
+    objects.push_back({.key = object.key(), .source = object.source().text(), .error = {}, .warnings = {}});
+  return objects;
+}
+
+Ending ending_of(const Run& run) {
+  Ending ending;
+  ending.how = how(run);
+  for (uint32_t node = 0; node < run.states.size(); ++node) ending.objects.push_back(object_ending(run, node));
+  for (RootCause& root : root_causes(run)) {
+    Cause cause{.error = std::move(root.error), .blocks = {}};
+    for (uint32_t blocked : root.blocks) cause.blocks.push_back(run.object(blocked).key());
+    ending.causes.push_back(std::move(cause));
+  }
+  ending.critical_path = critical_path(run);
+  return ending;
+}
+
+}  // namespace fairlead::rollout

@@ -1,0 +1,96 @@
+#include "rollout/internal/prune.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "removal/removal.h"
+
+namespace fairlead::rollout {
+namespace {
+
+// An object that was deleted by somebody else counts as removed.
+bool is_away(const removal::ObjectEnding& object) {
+  using State = removal::ObjectEnding::State;
+  return object.state == State::gone || object.state == State::absent || object.state == State::would_go;
+}
+
+// Finds objects of the bundle that would be deleted with an object that has left it: objects in a Namespace, instances
+// of a CRD.
+class Dependents {
+ public:
+  explicit Dependents(const manifest::Bundle& bundle) {
+    for (const object::Object& object : bundle.objects) {
+      if (!object.ns().empty()) in_namespace_.emplace(object.ns(), &object);
+      of_kind_.emplace(std::pair(object.group(), object.kind()), &object);
+    }
+  }
+
+  // Returns one of them; null if there is none.
+  const object::Object* find(const inventory::Member& member) const {
+    if (member.key.group.empty() && member.key.kind == "Namespace") {
+      auto found = in_namespace_.find(member.key.name);
+      return found == in_namespace_.end() ? nullptr : found->second;
+    }
+    if (member.key.group != "apiextensions.k8s.io") return nullptr;
+    const Json& spec = member.object["spec"];
+    auto found =
+        of_kind_.find({std::string(spec["group"].string_or("")), std::string(spec["names"]["kind"].string_or(""))});
+    return found == of_kind_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::map<std::string, const object::Object*> in_namespace_;
+  std::map<std::pair<std::string, std::string>, const object::Object*> of_kind_;
+};
+
+bool is_home(const inventory::Member& member, const inventory::Inventory& inventory) {
+  return member.key.group.empty() && member.key.kind == "Namespace" && member.key.name == inventory.home();
+}
+
+}  // namespace
+
+Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Journal& journal,
+                   const Prepared& prepared, const Options& options, TimePoint expires, CancelSource* stop) {
+  std::unordered_set<object::Key> wanted;
+  for (const object::Object& object : prepared.bundle.objects) wanted.insert(object.key());
+  std::vector<inventory::ForeignObject> foreign_objects = prepared.foreign_objects;
+  std::erase_if(foreign_objects,
+                [&](const inventory::ForeignObject& foreign_object) { return wanted.contains(foreign_object.key); });
+  for (std::string& text : inventory::texts_of(foreign_objects))
+    journal.add({.kind = journal::EventKind::warning, .state = "not ours", .text = std::move(text)});
+  Dependents dependents(prepared.bundle);
+  std::vector<removal::Target> targets;
+  for (const inventory::Member& member : prepared.members) {
+    // The home stays, since the bundle's record is in it. --create-namespace may have made it a member.
+    if (wanted.contains(member.key) || is_home(member, *prepared.inventory)) continue;
+    if (const object::Object* dependent = dependents.find(member)) {
+      journal.add({.kind = journal::EventKind::warning,
+                   .key = member.key,
+                   .state = "stays",
+                   .text = fmt::format("it is no part of the bundle any more, and stays: {} would go with it",
+                                       dependent->key().text())});
+      continue;
+    }
+    targets.push_back({.key = member.key, .version = member.version, .source = {}, .uid = member.uid});
+  }
+  if (targets.empty()) co_return Pruned();
+  removal::Options how;
+  how.dry_run = options.dry_run ? removal::DryRun::client : removal::DryRun::none;
+  how.wait = options.wait;
+  how.timeout = options.timeout;
+  how.expires = expires;
+  how.bundle = prepared.inventory->identity();
+  how.with_contents = options.with_contents;
+  removal::Ending ending =
+      co_await removal::take_out(client, discovery, std::move(targets), std::move(how), journal, stop);
+  Pruned pruned;
+  for (removal::ObjectEnding& object : ending.objects)
+    if (is_away(object))
+      pruned.objects.push_back(
+          {.key = std::move(object.key), .source = {}, .state = ObjectEnding::State::removed, .ready = true});
+  for (removal::Cause& cause : ending.causes) pruned.errors.push_back(std::move(cause.error));
+  co_return pruned;
+}
+
+}  // namespace fairlead::rollout

@@ -1,0 +1,413 @@
+#include "rollout/rollout.h"
+
+#include <algorithm>
+
+#include "base/duration_text.h"
+#include "inventory/unchanged.h"
+#include "manifest/secrets.h"
+#include "plan/stopping.h"
+#include "removal/run.h"
+#include "rollout/guards/causes.h"
+#include "rollout/internal/ending.h"
+#include "rollout/internal/journal_details.h"
+#include "rollout/internal/prepare.h"
+#include "rollout/internal/prune.h"
+#include "rollout/sending/claim_keeper.h"
+#include "rollout/sending/hooks.h"
+#include "rollout/sending/sending.h"
+
+namespace fairlead::rollout {
+namespace {
+
+using journal::EventKind;
+
+constexpr Duration kReminder = std::chrono::seconds(30);
+constexpr size_t kRemindedOf = 5;
+constexpr size_t kProbePlaces = 8;
+// How long sweeping may take after everything else is done.
+constexpr Duration kSweepingTime = std::chrono::seconds(5);
+
+// Returns the namespaces of the bundle, because the user most likely may create objects there.
+std::vector<std::string> namespaces_for_probes(const Options& options, const manifest::Bundle& bundle) {
+  std::vector<std::string> places = {options.default_namespace};
+  for (const object::Object& object : bundle.objects) {
+    if (places.size() >= kProbePlaces) break;
+    const std::string& ns = object.key().ns;
+    if (!ns.empty() && std::ranges::find(places, ns) == places.end()) places.push_back(ns);
+  }
+  return places;
+}
+
+class Engine {
+ public:
+  Engine(kube::Client& client, kube::Discovery& discovery, journal::Journal& journal, const Options& options,
+         Prepared& prepared, TimePoint expires)
+      : run_(client, discovery, journal, options, prepared.bundle, *prepared.kinds, prepared.cluster, *prepared.graph),
+        prepared_(prepared),
+        loop_(client.loop()),
+        watching_(loop_, nullptr),
+        work_(loop_, nullptr),
+        sweeping_(loop_, nullptr),
+        gates_(loop_),
+        prover_(client, {.run = options.run,
+                         .known_dead = options.run_known_dead,
+                         .namespaces = namespaces_for_probes(options, prepared.bundle)}),
+        evidence_(client, discovery, watching_,
+                  [this](std::string_view kind, const std::string& ns, const std::string& name) {
+                    guards_.evidence_changed(kind, ns, name);
+                    tracker_.evidence_changed(kind, ns);
+                  }),
+        guards_(run_, prover_, evidence_, gates_),
+        tracker_(run_, evidence_, watching_),
+        claim_keeper_(run_, prepared.inventory.get(), guards_, evidence_, gates_, [this] { interrupt(); }),
+        claim_scope_(loop_, nullptr),
+        sender_(run_, claim_keeper_, guards_, tracker_, evidence_, gates_) {
+    run_.expires = expires;
+  }
+
+  // Runs the rollout. Returns nothing if another run worked on the bundle while this one was prepared. This run then
+  // has the claim, has sent nothing but the bundle's home, and has to be prepared again.
+  Task<std::optional<Ending>> run(CancelSource* stop) {
+    set_up();
+    tell_graph();
+    CancelHook hook;
+    if (stop && stop->cancelled()) interrupt();
+    else hook.set(stop, [this] { loop_.post([this] { interrupt(); }); });
+    if (!run_.options.dry_run) sweeping_.spawn(sweep());
+    start_the_clock();
+    std::optional<Error> unclaimed = co_await claim();
+    bool overtaken = !unclaimed && !run_.stopping && claim_keeper_.was_overtaken();
+    if (overtaken) {
+      if (deadline_) loop_.cancel_timer(*deadline_);
+      hook.clear();
+      co_await end_sweeping();
+      co_await end_watching();
+      co_return std::nullopt;
+    }
+    if (!unclaimed) claim_scope_.spawn(claim_keeper_.hold());
+    if (!unclaimed) co_await roll();
+    if (deadline_) loop_.cancel_timer(*deadline_);
+    hook.clear();
+    co_await end_sweeping();
+    if (unclaimed) co_await end_watching();
+    Ending ending = unclaimed ? refused(*std::move(unclaimed)) : co_await finish(stop);
+    co_return ending;
+  }
+
+ private:
+  void set_up() {
+    run_.version_before = prepared_.version;
+    run_.field_manager = run_.options.field_manager;
+    if (!prepared_.inventory) return;
+    run_.part_of = prepared_.inventory->label_value();
+    run_.field_manager = prepared_.inventory->field_manager();
+    run_.predecessors = prepared_.inventory->identity().managers;
+    if (run_.field_manager != kFieldManager) run_.predecessors.emplace(kFieldManager);
+    inventory::Types types;
+    for (const Json& definition : run_.cluster.definitions) types.learn(definition);
+    for (uint32_t node = 0; node < run_.bundle.objects.size(); ++node) {
+      const object::Object& object = run_.object(node);
+      auto found = prepared_.live.find(object.key());
+      if (found == prepared_.live.end()) continue;
+      run_.live.insert_or_assign(object.key(), found->second);
+      bool same = !runs_anew(run_, node) && !is_terminating(*found->second) && !is_in_something_terminating(node) &&
+                  inventory::former_managers(*found->second, run_.successor()).empty() &&
+                  (*found->second)["apiVersion"].string_or("") == object.value()["apiVersion"].string_or("") &&
+                  inventory::unchanged(as_sent(object, run_.part_of), *found->second, run_.field_manager, types);
+      if (same) run_.unchanged[node] = found->second;
+    }
+  }
+
+  void tell_graph() {
+    if (!run_.journal.is_detailed()) return;
+    run_.journal.add(
+        {.kind = EventKind::graph, .details = graph_details(run_.graph, run_.bundle, run_.journal.secrets())});
+  }
+
+  bool is_in_something_terminating(uint32_t node) const {
+    return std::ranges::any_of(run_.containers_of(node), [this](const object::Key& key) {
+      auto found = run_.live.find(key);
+      return found != run_.live.end() && is_terminating(*found->second);
+    });
+  }
+
+  void interrupt() {
+    run_.stopping = true;
+    run_.waits.cancel();
+    let_land();
+    if (pruning_) pruning_->cancel();
+    run_.changed.notify_all();
+  }
+
+  void start_the_clock() {
+    if (run_.expires == TimePoint::max()) return;
+    deadline_ = loop_.call_at(run_.expires, [this] {
+      deadline_.reset();
+      run_.out_of_time = true;
+      run_.waits.cancel();
+      let_land();
+      run_.changed.notify_all();
+    });
+  }
+  // Lets requests in flight end by themselves, but only for a limited time, since a server may not answer.
+  void let_land() {
+    if (!landed_) landed_.emplace(loop_, loop_.now() + plan::kLandingTime, run_.requests);
+  }
+
+  // Takes the claim. If the bundle's home does not exist and is part of the bundle, it is sent first.
+  Task<std::optional<Error>> claim() {
+    kube::Outcome<void> claimed = co_await claim_keeper_.take().governed_by(&run_.waits);
+    if (!claimed && claimed.error().is(kube::FaultKind::namespace_missing)) {
+      auto home = run_.find({.group = "", .kind = "Namespace", .ns = "", .name = run_.options.default_namespace});
+      if (home) {
+        co_await sender_.send(*home);
+        claimed = co_await claim_keeper_.take().governed_by(&run_.waits);
+      }
+    }
+    if (claimed || run_.stopping) co_return std::nullopt;
+    Error error = claimed.error().error();
+    if (!run_.out_of_time || error.kind() == ErrorKind::timeout) co_return error;
+    co_return Error(ErrorKind::timeout,
+                    fmt::format("the bundle could not be claimed within {}", short_text(run_.options.timeout)))
+        .because(kube::as_late(error));
+  }
+
+  // Removes shadows that other runs left behind, as far as they were listed with the cluster's state.
+  Task<void> sweep() {
+    for (const auto* list : {&run_.cluster.webhook_configurations, &run_.cluster.policies, &run_.cluster.bindings})
+      (void)co_await prover_.sweep(*list);
+  }
+  Task<void> end_sweeping() {
+    Loop::TimerId timer =
+        loop_.call_after(run_.stopping ? Duration::zero() : kSweepingTime, [this] { sweeping_.cancel(); });
+    co_await sweeping_.join();
+    loop_.cancel_timer(timer);
+  }
+
+  // Reports every 30 s which objects wait, and for what.
+  Task<void> remind() {
+    while (co_await sleep_for(loop_, kReminder)) {
+      std::string text;
+      size_t count = 0;
+      for (uint32_t node = 0; node < run_.states.size(); ++node) {
+        if (run_.plan.is_settled(node) || run_.graph.is_left_out(node)) continue;
+        if (++count <= kRemindedOf)
+          text +=
+              fmt::format("{}{}: {}", text.empty() ? "" : "; ", run_.object(node).key().text(), held_text(run_, node));
+      }
+      if (count > kRemindedOf) text += fmt::format("; and {} more", count - kRemindedOf);
+      run_.journal.add({.kind = EventKind::waiting,
+                        .text = std::move(text),
+                        .details = Json(Json::Object{{"waiting", uint64_t{count}}})});
+    }
+  }
+
+  void start(uint32_t node) {
+    switch (run_.graph.nodes()[node].kind) {
+      case graph::Node::Kind::object:
+        if (run_.states[node].stored == ObjectState::Stored::no) work_.spawn(sender_.send(node));
+        break;
+      case graph::Node::Kind::guard: work_.spawn(guards_.climb(run_.graph.nodes()[node].index)); break;
+      case graph::Node::Kind::outside: tracker_.follow_outside(node); break;
+      case graph::Node::Kind::wave:
+      case graph::Node::Kind::all_of: break;
+    }
+  }
+
+  Task<void> roll() {
+    Scope beside(loop_, &run_.waits);
+    beside.spawn(remind());
+    while (run_.plan.unsettled() > 0 && !run_.stopping && !run_.out_of_time) {
+      for (uint32_t node : run_.plan.take_startable()) start(node);
+      if (run_.plan.unsettled() == 0) break;
+      (void)co_await run_.changed.wait_uncancelled();
+    }
+    if (!run_.waits.cancelled()) run_.waits.cancel();
+    co_await work_.join();
+    co_await beside.join();
+    if (run_.out_of_time) fail_the_rest();
+  }
+
+  // The time limit of the run has passed: marks every node that is under way as failed, which blocks the others.
+  void fail_the_rest() {
+    Duration limit = run_.options.timeout;
+    for (uint32_t node = 0; node < run_.graph.nodes().size(); ++node) {
+      if (run_.plan.state(node) != Plan::State::started && run_.plan.state(node) != Plan::State::stored) continue;
+      if (node >= run_.states.size()) {
+        if (run_.graph.nodes()[node].kind == graph::Node::Kind::guard)
+          run_.failed(node, guard_error(run_, guards_, evidence_, run_.graph.nodes()[node].index, limit));
+        continue;
+      }
+      ObjectState& state = run_.states[node];
+      state.timed_out = true;
+      if (state.stored != ObjectState::Stored::no) {
+        run_.failed(node, not_ready_error(run_, evidence_, node, limit));
+      } else {
+        kube::Failure failure = state.fault        ? kube::Failure(*state.fault)
+                                : state.unanswered ? kube::Failure(kube::as_late(cancelled_error()))
+                                                   : kube::Failure(cancelled_error());
+        run_.failed(node, refused_error(run_, guards_, evidence_, node, failure, limit));
+      }
+    }
+  }
+
+  Ending refused(Error error) {
+    Ending ending = ending_of(run_);
+    ending.how = error.kind() == ErrorKind::timeout ? Ending::How::timed_out : Ending::How::failed;
+    ending.causes.push_back({.error = std::move(error), .blocks = {}});
+    return ending;
+  }
+
+  Task<void> end_watching() {
+    watching_.cancel();
+    co_await watching_.join();
+    co_await prover_.clean_up();
+  }
+
+  // Prunes, if the run has the claim, and until the claim is lost.
+  Task<Pruned> prune_what_left(CancelSource* stop) {
+    CancelSource pruning(stop);
+    pruning_ = &pruning;
+    Pruned pruned;
+    std::optional<Error> unclaimed = co_await claim_keeper_.await_claim().governed_by(&pruning);
+    if (!unclaimed && claim_keeper_.was_overtaken()) unclaimed = co_await read_members_again().governed_by(&pruning);
+    if (!unclaimed)
+      pruned =
+          co_await prune(run_.client, run_.discovery, run_.journal, prepared_, run_.options, run_.expires, &pruning);
+    else if (!pruning.cancelled())
+      pruned.errors.push_back((*std::move(unclaimed)).in("what left the bundle was not removed"));
+    if (pruning.cancelled()) run_.stopping = true;
+    pruning_ = nullptr;
+    co_return pruned;
+  }
+
+  // Needed if the claim was taken after the members were read, and another run worked on the bundle in between.
+  Task<std::optional<Error>> read_members_again() {
+    kube::Outcome<inventory::Members> members = co_await prepared_.inventory->members(true);
+    if (!members) co_return members.error().error();
+    prepared_.members = std::move(members->found);
+    prepared_.foreign_objects = std::move(members->foreign_objects);
+    co_return std::nullopt;
+  }
+
+  Task<Ending> finish(CancelSource* stop) {
+    bool complete = !run_.stopping && !run_.out_of_time && run_.errors.empty();
+    Pruned pruned;
+    if (!run_.stopping) co_await delete_ended_hooks(run_, complete);
+    if (complete && run_.options.prune && prepared_.inventory) pruned = co_await prune_what_left(stop);
+    co_await end_watching();
+    claim_scope_.cancel();
+    co_await claim_scope_.join();
+    bool settled = complete && pruned.errors.empty();
+    co_await claim_keeper_.give_back(settled ? std::optional(remaining(pruned)) : std::nullopt);
+    Ending ending = ending_of(run_);
+    for (ObjectEnding& object : pruned.objects) ending.objects.push_back(std::move(object));
+    if (claim_keeper_.loss()) pruned.errors.push_back(*claim_keeper_.loss());
+    for (Error& error : pruned.errors) {
+      bool only_late = ending.how == Ending::How::done || ending.how == Ending::How::timed_out;
+      ending.how = only_late && error.kind() == ErrorKind::timeout ? Ending::How::timed_out : Ending::How::failed;
+      ending.causes.push_back({.error = std::move(error), .blocks = {}});
+    }
+    co_return ending;
+  }
+
+  // Returns the objects that the bundle has in the cluster after a complete run.
+  std::vector<object::Key> remaining(const Pruned& pruned) const {
+    std::vector<object::Key> keys;
+    for (const object::Object& object : run_.bundle.objects) keys.push_back(object.key());
+    auto is_gone = [&](const object::Key& key) {
+      return std::ranges::any_of(pruned.objects, [&](const ObjectEnding& one) { return one.key == key; });
+    };
+    for (const inventory::Member& member : prepared_.members)
+      if (!run_.find(member.key) && !is_gone(member.key)) keys.push_back(member.key);
+    return keys;
+  }
+
+  Run run_;
+  Prepared& prepared_;
+  Loop& loop_;
+  Scope watching_;
+  Scope work_;
+  Scope sweeping_;
+  RetryGates gates_;
+  readiness::Prover prover_;
+  Evidence evidence_;
+  Guards guards_;
+  Tracker tracker_;
+  ClaimKeeper claim_keeper_;
+  Scope claim_scope_;
+  Sender sender_;
+  std::optional<Loop::TimerId> deadline_;
+  std::optional<CancelAt> landed_;
+  CancelSource* pruning_ = nullptr;
+};
+
+// Removes secrets from the result, since it does not pass through the journal.
+void conceal(const Secrets& secrets, Ending& ending) {
+  for (Cause& cause : ending.causes) cause.error = secrets.without(cause.error);
+  for (ObjectEnding& object : ending.objects) {
+    if (object.error) object.error = secrets.without(*object.error);
+    for (std::string& warning : object.warnings) warning = secrets.without(warning);
+  }
+}
+
+Task<manifest::Errors> prepare_in_time(kube::Client& client, kube::Discovery& discovery, const Options& options,
+                                       journal::Journal& journal, Prepared& prepared, TimePoint expires) {
+  CancelSource cancel(co_await current_cancel());
+  CancelAt timer(client.loop(), expires, cancel);
+  manifest::Errors errors = co_await prepare(client, discovery, options, journal, prepared).governed_by(&cancel);
+  if (errors.empty() || !timer.fired()) co_return errors;
+  co_return manifest::Errors{
+      Error(ErrorKind::timeout,
+            fmt::format("after {} it was still not known what is in the cluster, and nothing was sent",
+                        short_text(options.timeout)))
+          .because(kube::as_late(errors.front()))
+          .next("kubectl get --raw /readyz?verbose tells how the API server is; --timeout gives it more time")};
+}
+
+}  // namespace
+
+Task<Ending> roll_out(kube::Client& client, kube::Discovery& discovery, manifest::Bundle bundle, Options options,
+                      journal::Journal& journal, CancelSource* stop) {
+  TimePoint begun = client.loop().now();
+  TimePoint expires = options.timeout > Duration::zero() ? begun + options.timeout : TimePoint::max();
+  kube::TimeLimit limit(client, expires, stop, plan::kClosingTime);
+  uint64_t requests_before = removal::requests_of(client);
+  journal.add({.kind = EventKind::started,
+               .text = fmt::format("{} object{}", bundle.objects.size(), bundle.objects.size() == 1 ? "" : "s"),
+               .details = Json(Json::Object{{"command", "apply"},
+                                            {"time", journal.time_text()},
+                                            {"objects", uint64_t{bundle.objects.size()}},
+                                            {"bundle", options.name}})});
+  journal.hide(manifest::secrets_of(bundle));
+  Prepared prepared{.bundle = std::move(bundle)};
+  Ending ending;
+  manifest::Errors errors;
+  std::optional<Ending> ended;
+  while (errors.empty() && !ended) {
+    // Nothing was written yet, so this may be cancelled at any moment.
+    errors = co_await prepare_in_time(client, discovery, options, journal, prepared, expires).governed_by(stop);
+    if (!errors.empty()) break;
+    Engine engine(client, discovery, journal, options, prepared, expires);
+    ended = co_await engine.run(stop);
+  }
+  if (ended) {
+    ending = *std::move(ended);
+  } else {
+    if (prepared.inventory && prepared.inventory->claimed()) (void)co_await prepared.inventory->release();
+    bool late = std::ranges::all_of(errors, [](const Error& error) { return error.kind() == ErrorKind::timeout; });
+    ending.how = late ? Ending::How::timed_out : Ending::How::failed;
+    if (stop && stop->cancelled()) ending.how = Ending::How::interrupted;
+    ending.objects = none_sent(prepared.bundle);
+    for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .blocks = {}});
+  }
+  conceal(journal.secrets(), ending);
+  ending.took = client.loop().now() - begun;
+  ending.requests = removal::requests_of(client) - requests_before;
+  journal.add({.kind = EventKind::ended,
+               .state = std::string(name_of(ending.how)),
+               .details = journal.is_detailed() ? ending_details(ending, journal.secrets()) : Json()});
+  co_return ending;
+}
+
+}  // namespace fairlead::rollout
