@@ -29,7 +29,9 @@ const nodes = data.nodes.map((row, index) => {
     index, type: TYPES[type] || "outside", group: strings[group], kind: strings[kind], ns: strings[ns], name, file: strings[file], line,
     state: strings[state], effect: strings[effect], sent, refused, stored, settled, critical: false,
   };
-  node.title = node.type === "object" ? (node.ns ? node.ns + "/" : "") + name : name;
+  // The name of a guard ends with the object that registers it, which its details show.
+  node.title = node.type === "object" ? (node.ns ? node.ns + "/" : "") + name : name.replace(/ \([^()]*\)$/, "");
+  node.full = node.type === "object" ? node.title : name;
   node.label = node.type === "object" ? node.kind : node.type;
   node.source = node.file ? node.file + (line ? ":" + line : "") : "";
   node.tone = TONES[node.state] || (node.type === "guard" ? "guard" : "idle");
@@ -38,7 +40,13 @@ const nodes = data.nodes.map((row, index) => {
 const isShown = (node) => node.type === "object" || node.type === "guard" || (node.type === "outside" && node.name);
 const shown = nodes.filter(isShown);
 const end = Math.max(data.run.end, 1);
-for (const step of data.path) if (nodes[step.node]) nodes[step.node].critical = true;
+const criticalPairs = [];
+data.path.forEach((step, at) => {
+  if (!nodes[step.node]) return;
+  nodes[step.node].critical = true;
+  const before = at ? data.path[at - 1].node : -1;
+  if (nodes[before] && before !== step.node) criticalPairs.push([before, step.node]);
+});
 
 const eventCache = new Map();
 function eventsOf(index) {
@@ -175,7 +183,7 @@ function drawPath() {
   if (data.path.length < 2) return;
   $("path").hidden = false;
   for (const step of data.path) {
-    const content = [step.what, make("span", { class: "soft" }, time(Math.max(step.to - step.from, 0)))];
+    const content = [nodes[step.node] ? `${nodes[step.node].label === "guard" ? "" : nodes[step.node].label + " "}${nodes[step.node].title}` : step.what, make("span", { class: "soft" }, time(Math.max(step.to - step.from, 0)))];
     const title = `${step.reason ? step.reason + ": " : ""}${time(step.from)} to ${time(step.to)}`;
     $("steps").append(make("li", {}, make("button",
       { type: "button", title, disabled: step.node < 0, onclick: () => select(step.node, true) }, ...content)));
@@ -197,7 +205,7 @@ function fillSelect(id, all, values) {
 }
 function haystack(node) {
   if (node.haystack === undefined)
-    node.haystack = [node.label, node.title, node.group, node.source, node.state, node.effect,
+    node.haystack = [node.label, node.full, node.group, node.source, node.state, node.effect,
       ...eventsOf(node.index).map((event) => event.text)].join("\n").toLowerCase();
   return node.haystack;
 }
@@ -286,10 +294,10 @@ function track(node) {
   return element;
 }
 function row(node, at) {
-  const name = make("div", { class: "name", role: "rowheader", title: `${node.label} ${node.title}` },
+  const name = make("div", { class: "name", role: "rowheader", title: `${node.label} ${node.full}` },
     make("span", { class: "mark", title: node.critical ? "on the critical path" : undefined }, node.critical ? "◆" : ""),
     make("span", { class: "dot", title: node.state }),
-    make("span", { class: "what" }, make("span", { class: "kind" }, node.label + " "), node.title),
+    make("span", { class: "what" }, make("span", { class: "kind" }, node.label + " "), make("span", { class: "title" }, node.title)),
     node.alert ? make("span", { class: "alert", title: "has warnings" }, "!") : null);
   const element = make("div", {
     class: `row s-${node.tone}${node.critical ? " critical" : ""}`, id: "row-" + node.index, role: "row", "aria-rowindex": at + 1,
@@ -484,7 +492,7 @@ function drawDetails(node) {
   box.hidden = false;
   box.replaceChildren(
     make("button", { type: "button", class: "close", "aria-label": "Close details", onclick: () => { select(-1); $("grid").focus(); } }, "×"),
-    make("h2", {}, `${node.label} ${node.title}`), facts,
+    make("h2", {}, `${node.label} ${node.full}`), facts,
     ...needList("Needs", needsOf(node.index)),
     ...needList("Needed by", dependentsOf(node.index).map((target) => ({ target }))),
     ...eventList("Events", eventsOf(node.index)));
@@ -629,9 +637,10 @@ function drawGraph() {
 function edge(source, target) {
   const x1 = source.x + BOX.width, y1 = source.y + BOX.height / 2, x2 = target.x, y2 = target.y + BOX.height / 2;
   const bend = Math.max((x2 - x1) / 2, 24);
-  const critical = source.members.some((node) => node.critical) && target.members.some((node) => node.critical);
+  const critical = criticalPairs.some(([a, b]) => source.members.includes(nodes[a]) && target.members.includes(nodes[b]));
   const near = source.key === String(chosen) || target.key === String(chosen);
-  return makeSvg("path", { class: `edge${critical ? " critical" : near ? " near" : ""}`, d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}` });
+  const far = target.column - source.column > 1;
+  return makeSvg("path", { class: `edge${critical ? " critical" : near ? " near" : far ? " far" : ""}`, d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}` });
 }
 function toneOf(members) {
   for (const tone of ["bad", "blocked", "busy", "idle", "guard"]) if (members.some((node) => node.tone === tone)) return tone;
