@@ -60,7 +60,7 @@ int exit_code(Ending::How how) {
 
 Result<rollout::Options> options_of(const ApplyFlags& flags) {
   rollout::Options options;
-  options.name = flags.name;
+  options.name = bundle_name(flags.name, flags.sources);
   options.create_namespace = flags.create_namespace;
   options.field_manager = flags.field_manager;
   options.force_conflicts = flags.force_conflicts;
@@ -76,7 +76,7 @@ Result<rollout::Options> options_of(const ApplyFlags& flags) {
   options.holder = own_holder();
   options.origin = origin_of(::getpid());
   options.known_dead = is_gone;
-  if (!flags.name.empty()) TRY(inventory::check_name(flags.name));
+  if (!options.name.empty()) TRY(inventory::check_name(options.name));
   TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
   TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead apply … --timeout-for Job=30m"));
   return options;
@@ -91,7 +91,7 @@ Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& 
   auto journal = RunJournal::open(loop.clock(), flags.files);
   if (!journal) co_return report(journal.error());
   auto bundle = co_await read_sources(loop, invocation, flags.sources,
-                                      {.name = flags.name, .timeout = options->timeout, .stop = &stop});
+                                      {.name = options->name, .timeout = options->timeout, .stop = &stop});
   if (!bundle) co_return bundle.error();
   if (Result<void> selected = select(*bundle, flags.only, flags.skip); !selected) co_return report(selected.error());
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());

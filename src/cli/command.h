@@ -6,6 +6,7 @@
 
 #include <CLI/App.hpp>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "cli/exit_code.h"
 #include "cli/globals.h"
+#include "config/config.h"
 
 namespace fairlead::cli {
 
@@ -21,6 +23,8 @@ struct Invocation {
   Globals globals;
   // The words behind --.
   std::vector<std::string> behind;
+  // fairlead.yaml, if the command line names no bundle and no sources itself.
+  std::optional<config::Config> config;
   std::function<int()> run;
 };
 

@@ -1,7 +1,9 @@
 #include "cli/connect.h"
 
+#include <fnmatch.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace fairlead::cli {
@@ -29,6 +31,17 @@ kube::KubeFlags kube_flags(const Globals& globals) {
           .client_key = globals.client_key};
 }
 
+Result<void> check_context(const Globals& globals, const std::string& context) {
+  // A pod has no context.
+  std::string name = context.empty() ? "in-cluster" : context;
+  auto matches = [&](const std::string& pattern) { return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0; };
+  if (globals.allowed_contexts.empty() || std::ranges::any_of(globals.allowed_contexts, matches)) return {};
+  return fail(Error(ErrorKind::denied, fmt::format("context \"{}\" may not be used with this bundle", name))
+                  .because(fmt::format("it allows {}", fmt::join(globals.allowed_contexts, ", ")))
+                  .at(globals.allowed_at)
+                  .next("--context NAME chooses another one"));
+}
+
 void log_request(const kube::Call& call, std::optional<int> status, Duration took) {
   std::fprintf(stderr, "%s %s %s in %ld ms\n", call.method.c_str(), call.target.c_str(),
                status ? std::to_string(*status).c_str() : "no answer", long(took / std::chrono::milliseconds(1)));
@@ -40,6 +53,7 @@ Result<std::unique_ptr<Cluster>> Cluster::connect(RealLoop& loop, const Globals&
   kube::KubeFlags flags = kube_flags(globals);
   TRY_ASSIGN(kube::Kubeconfig files, kube::Kubeconfig::load(flags, kube::Surroundings::real()));
   TRY_ASSIGN(kube::ClusterConfig config, files.resolve(flags));
+  TRY(check_context(globals, config.context));
   kube::ConnectOptions options;
   options.on_secret = [&journal](std::string_view secret) { journal.hide(secret); };
   options.has_terminal = ::isatty(STDIN_FILENO);

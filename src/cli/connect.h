@@ -16,13 +16,16 @@ namespace fairlead::cli {
 // A cluster that a command talks to.
 class Cluster {
  public:
-  // Reads the kubeconfig; opens no connection yet. The journal hides the credentials, and must outlive the cluster.
+  // Reads the kubeconfig; opens no connection yet. Fails if fairlead.yaml does not allow the context. The journal hides
+  // the credentials, and must outlive the cluster.
   static Result<std::unique_ptr<Cluster>> connect(RealLoop& loop, const Globals& globals, journal::Journal& journal);
 
   RealLoop& loop() { return loop_; }
   kube::Client& client() { return connection_->client(); }
   kube::Discovery& discovery() { return discovery_; }
   const std::string& default_namespace() const { return connection_->config().ns; }
+  // The context of the kubeconfig; empty where there is none, as in a pod.
+  const std::string& context() const { return connection_->config().context; }
   // Sent so far.
   uint64_t requests() const;
 

@@ -9,6 +9,7 @@
 #include "async/scope.h"
 #include "cli/command.h"
 #include "cli/connect.h"
+#include "cli/deletion_hooks.h"
 #include "cli/holder.h"
 #include "cli/run_journal.h"
 #include "cli/sources.h"
@@ -25,6 +26,7 @@ constexpr Duration kAnswerPoll = std::chrono::milliseconds(50);
 struct DeleteFlags {
   SourceFlags sources;
   std::string name;
+  bool no_hooks = false;
   std::vector<std::string> objects;
   std::string timeout = "0";
   std::vector<std::string> timeout_for;
@@ -92,24 +94,35 @@ Result<removal::Options> options_of(const DeleteFlags& flags) {
   return options;
 }
 
+Result<void> check(const DeleteFlags& flags, bool has_manifests) {
+  bool has_bundle = has_manifests || !bundle_name(flags.name, flags.sources).empty();
+  if (!has_bundle && flags.objects.empty())
+    return fail(ErrorKind::invalid,
+                "nothing says what is to be deleted: give -f FILE, --name BUNDLE, --chart CHART or KIND/NAME");
+  if (has_bundle && !flags.objects.empty())
+    return fail(ErrorKind::invalid,
+                "KIND/NAME cannot be used together with -f, -k, --chart or --name: give one of them");
+  return {};
+}
+
 Task<int> take_out(RealLoop& loop, const Invocation& invocation, const DeleteFlags& flags, CancelSource& stop) {
   Result<removal::Options> options = options_of(flags);
   if (!options) {
     report(options.error());
     co_return kUsage;
   }
-  if (int given = int(!flags.sources.empty()) + int(!flags.name.empty()) + int(!flags.objects.empty()); given != 1) {
-    report(Error(ErrorKind::invalid,
-                 given == 0 ? "nothing says what is to be deleted: give -f FILE, --name BUNDLE or KIND/NAME"
-                            : "-f, --name and KIND/NAME cannot be used together: give one of them")
-               .next("fairlead delete --help"));
+  bool has_manifests = has_sources(invocation, flags.sources);
+  if (Result<void> checked = check(flags, has_manifests); !checked) {
+    report(std::move(checked).error().next("fairlead delete --help"));
     co_return kUsage;
   }
+  std::string name = bundle_name(flags.name, flags.sources);
   auto journal = RunJournal::open(loop.clock(), flags.files);
   if (!journal) co_return report(journal.error());
   std::optional<manifest::Bundle> bundle;
-  if (!flags.sources.empty()) {
-    auto read = co_await read_sources(loop, invocation, flags.sources, {.timeout = options->timeout, .stop = &stop});
+  if (has_manifests) {
+    auto read = co_await read_sources(loop, invocation, flags.sources,
+                                      {.name = name, .timeout = options->timeout, .stop = &stop});
     if (!read) co_return read.error();
     bundle = *std::move(read);
   }
@@ -125,13 +138,19 @@ Task<int> take_out(RealLoop& loop, const Invocation& invocation, const DeleteFla
   (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });
   kube::Client& client = (*cluster)->client();
   kube::Discovery& discovery = (*cluster)->discovery();
+  std::optional<DeletionHooks> hooks;
+  if (bundle && !flags.no_hooks) {
+    hooks.emplace(client, discovery, *bundle, *options, (*journal)->journal(), &stop);
+    options->ask = hooks->asking(options->ask);
+  }
   Ending ending;
-  if (bundle)
+  if (!name.empty())
+    ending = co_await removal::take_out_bundle(client, discovery, name, *options, (*journal)->journal(), &stop);
+  else if (bundle)
     ending = co_await removal::take_out_manifests(client, discovery, *bundle, *options, (*journal)->journal(), &stop);
-  else if (!flags.name.empty())
-    ending = co_await removal::take_out_bundle(client, discovery, flags.name, *options, (*journal)->journal(), &stop);
   else
     ending = co_await removal::take_out_named(client, discovery, flags.objects, *options, (*journal)->journal(), &stop);
+  if (hooks) co_await hooks->finish(ending);
   shown.finish(ending);
   co_await (*cluster)->close();
   co_return (*journal)->close(exit_code(ending.how));
@@ -169,6 +188,7 @@ void add_flags(CLI::App& command, DeleteFlags& flags) {
   command.add_flag("--force", flags.force, "Also what belongs to other bundles, or is in kube-system");
   command.add_flag("--force-finalizers", flags.force_finalizers,
                    "Remove the finalizers of what is stuck: what they stand for is not cleaned up");
+  command.add_flag("--no-hooks", flags.no_hooks, "Do not run the hooks of Helm that belong to the deletion");
   command.add_flag("--cluster-gone", flags.cluster_gone, "A cluster that cannot be reached is gone: no failure");
   command.add_option("-o,--output", flags.output, "What to print: text, json, jsonl or quiet")
       ->check(CLI::IsMember({"text", "json", "jsonl", "quiet"}));
@@ -185,6 +205,7 @@ void add_delete(CLI::App& app, Invocation& invocation) {
       "Examples:\n"
       "  fairlead delete -f k8s/\n"
       "  fairlead delete --name shop\n"
+      "  fairlead delete --name shop --chart ./chart         # with the chart's hooks for deletion\n"
       "  fairlead delete namespace/team-a --timeout-for Namespace=5m\n\n"
       "Exit codes: 0 gone, 1 failed, 3 timed out, 64 wrong command line, 130 interrupted.");
   command->callback([&invocation, flags] {

@@ -25,6 +25,10 @@ struct Globals {
   std::string tls_server_name;
   bool insecure_skip_tls_verify = false;
   int verbosity = 0;
+
+  // From fairlead.yaml: the contexts that may be used, all if empty, and the line that says so.
+  std::vector<std::string> allowed_contexts;
+  std::string allowed_at;
 };
 
 void add_globals(CLI::App& app, Globals& globals);

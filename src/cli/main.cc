@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cli/command.h"
+#include "cli/config_file.h"
 #include "cli/usage.h"
 
 namespace {
@@ -43,7 +44,9 @@ int run(int argc, char** argv) {
   app.fallthrough();
   app.get_formatter()->column_width(42);
   Invocation invocation;
+  std::vector<fairlead::Error> config_errors;
   add_globals(app, invocation.globals);
+  add_config(app, invocation, config_errors);
   add_apply(app, invocation);
   add_completion(app, invocation);
   add_delete(app, invocation);
@@ -69,9 +72,12 @@ int run(int argc, char** argv) {
     std::ranges::reverse(words);
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    return report_usage(app, error);
+    // What the parser misses may be in the file.
+    bool is_help = error.get_exit_code() == 0;
+    if (config_errors.empty() || is_help) return report_usage(app, error);
   }
-  return invocation.run();
+  for (const fairlead::Error& error : config_errors) report(error);
+  return config_errors.empty() ? invocation.run() : int(kFailed);
 }
 
 // Called when there is no memory left. Nothing can be cleaned up then: that would need some. A claim that is held runs

@@ -102,6 +102,9 @@ std::string validation_text(const std::string& name, std::string_view said) {
 std::string plain_text(const CLI::App& command, const CLI::ParseError& error) {
   std::string said = error.what();
   std::string kind = error.get_name();
+  // "x.yaml was not readable (missing?)"
+  if (kind == "FileError")
+    return fmt::format("the file of --config, {}, cannot be read", said.substr(0, said.find(" was not")));
   if (kind == "ConversionError") {
     // "Could not convert: --port = x"
     size_t begin = said.find(": ");

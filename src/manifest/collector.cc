@@ -31,15 +31,18 @@ bool is_kustomization(const std::string& name) {
   return file == "kustomization.yaml" || file == "kustomization.yml" || file == "Kustomization";
 }
 
+bool is_bundle_file(const std::string& name) { return std::filesystem::path(name).filename() == "fairlead.yaml"; }
+
 // What to do about a text that never was a manifest.
 Error with_advice(Error error, std::string_view text, const std::string& name) {
   if (is_kustomization(name)) {
     std::string folder = std::filesystem::path(name).parent_path();
-    return std::move(error).next(fmt::format("build it first and read the result from stdin: kubectl kustomize {}",
-                                             folder.empty() ? "." : folder));
+    return std::move(error).next(fmt::format("-k {} builds a kustomization", folder.empty() ? "." : folder));
   }
+  if (is_bundle_file(name))
+    return std::move(error).next(fmt::format("--config {} if it describes a bundle; it is no manifest then", name));
   if (text.find("{{") != std::string_view::npos)
-    return std::move(error).next("if this is part of a Helm chart, render it first: helm template CHART");
+    return std::move(error).next("if this is part of a Helm chart: --chart CHART");
   return error;
 }
 
@@ -63,17 +66,25 @@ std::expected<Bundle, Errors> Collector::finish() && {
 }
 
 void Collector::add(std::string_view content, const std::string& name) {
-  Text text{.content = content, .name = name};
-  yaml::Stream stream(content, name, limits_.yaml);
+  add_documents({.content = content, .name = name});
+}
+
+void Collector::add_rendered(const Text& text) {
+  std::string name = text.origin + ", as rendered";
+  add_documents({.content = text.content, .name = name, .origin = &text.origin});
+}
+
+void Collector::add_documents(const Input& text) {
+  yaml::Stream stream(text.content, text.name, limits_.yaml);
   while (!is_full()) {
     std::optional<Result<yaml::Document>> document = stream.next();
     if (!document) return;
     if (*document) add_document(text, *std::move(*document));
-    else add_error(with_advice(std::move(*document).error(), content, name));
+    else add_error(with_advice(std::move(*document).error(), text.content, text.name));
   }
 }
 
-void Collector::add_document(const Text& text, yaml::Document document) {
+void Collector::add_document(const Input& text, yaml::Document document) {
   if (values_ + document.values > limits_.values) {
     add_error(Error(ErrorKind::limit, fmt::format("the manifests have more than {} values", limits_.values))
                   .at(position(text.name, document.line))
@@ -85,7 +96,7 @@ void Collector::add_document(const Text& text, yaml::Document document) {
   add_value(text, std::move(document.value), document.line, document.item_lines);
 }
 
-void Collector::add_value(const Text& text, Json value, size_t line, const std::vector<uint32_t>& item_lines) {
+void Collector::add_value(const Input& text, Json value, size_t line, const std::vector<uint32_t>& item_lines) {
   if (!is_list(value)) {
     add_object(text, std::move(value), line);
     return;
@@ -110,29 +121,32 @@ void Collector::add_value(const Text& text, Json value, size_t line, const std::
   }
 }
 
-void Collector::add_object(const Text& text, Json value, size_t line) {
+void Collector::add_object(const Input& text, Json value, size_t line) {
   std::string what = describe(value);
   auto refuse = [&](Error cause) {
     std::string where = cause.where().empty() ? position(text.name, line) : cause.where();
     Error error = Error(ErrorKind::invalid, what + " cannot be used").because(std::move(cause)).at(std::move(where));
     add_error(with_advice(std::move(error), text.content, text.name));
   };
-  Result<object::Object> object = object::Object::from(std::move(value), {.file = text.name, .line = line});
+  object::Source source{.file = text.name, .line = line};
+  if (text.origin) source = {.file = *text.origin};
+  Result<object::Object> object = object::Object::from(std::move(value), std::move(source));
   if (!object) return refuse(std::move(object).error());
   for (std::string_view member : {"labels", "annotations"}) {
-    Result<void> checked = check_strings(text, *object, member);
+    Result<void> checked = check_strings(text, *object, line, member);
     if (!checked) return refuse(std::move(checked).error());
   }
   bundle_.objects.push_back(*std::move(object));
 }
 
 // The API server takes nothing else, and its own words for that name no line.
-Result<void> Collector::check_strings(const Text& text, const object::Object& object, std::string_view member) const {
+Result<void> Collector::check_strings(const Input& text, const object::Object& object, size_t start,
+                                      std::string_view member) const {
   const Json& map = object.metadata()[member];
   if (map.is_null()) return {};
   object::FieldPath path{"metadata", std::string(member)};
   auto refuse = [&](const object::FieldPath& where, std::string_view must) {
-    size_t line = yaml::locate(text.content, object.source().line, where.steps()).value_or(object.source().line);
+    size_t line = yaml::locate(text.content, start, where.steps()).value_or(start);
     return fail(Error(ErrorKind::invalid, fmt::format("{} {}", printable_line(where.text()), must))
                     .at(position(text.name, line)));
   };
@@ -143,6 +157,14 @@ Result<void> Collector::check_strings(const Text& text, const object::Object& ob
     return refuse(path.child(entry.key), can_be_quoted ? "must be a string: put it in quotes" : "must be a string");
   }
   return {};
+}
+
+bool describes_bundle(const std::string& name, std::string_view text) {
+  if (!is_bundle_file(name)) return false;
+  std::optional<Result<yaml::Document>> first = yaml::Stream(text, name).next();
+  if (!first || !*first) return false;
+  const Json& value = (*first)->value;
+  return value.is_object() && !value.contains("apiVersion") && !value.contains("kind");
 }
 
 }  // namespace fairlead::manifest

@@ -190,14 +190,14 @@ TEST(Collector, KnowsWhatIsNoManifest) {
   EXPECT_EQ(report("resources:\n- a.yaml\n", "base/kustomization.yaml"), R"(error: the document cannot be used
   because   apiVersion is missing
   from      base/kustomization.yaml:1
-  next      build it first and read the result from stdin: kubectl kustomize base
+  next      -k base builds a kustomization
 )");
   EXPECT_EQ(report("apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Values.name }}\n"),
             R"(error: an object cannot be a key
       name: {{ .Values.name }}
              ^
   from      a.yaml:4:10
-  next      if this is part of a Helm chart, render it first: helm template CHART
+  next      if this is part of a Helm chart: --chart CHART
 )");
 }
 

@@ -4,6 +4,7 @@
 
 #include "manifest/collector.h"
 #include "manifest/files.h"
+#include "manifest/rendered.h"
 
 namespace fairlead::manifest {
 namespace {
@@ -33,9 +34,22 @@ std::string join(const std::vector<std::string>& sources) {
   return out;
 }
 
+Error no_objects(const std::vector<std::string>& sources, const std::vector<Text>& rendered) {
+  std::vector<std::string> names = sources;
+  for (const Text& text : rendered)
+    if (names.empty() || names.back() != text.origin) names.push_back(text.origin);
+  if (names.empty()) return Error(ErrorKind::invalid, "there is nothing to read: no files were given");
+  return Error(ErrorKind::invalid, fmt::format("there are no objects in {}", join(names)));
+}
+
 }  // namespace
 
 Task<std::expected<Bundle, Errors>> read(std::vector<std::string> sources, Options options) {
+  return read_with(std::move(sources), std::move(options), {});
+}
+
+Task<std::expected<Bundle, Errors>> read_with(std::vector<std::string> sources, Options options,
+                                              std::vector<Text> rendered) {
   Collector collector(options.limits);
   size_t left = options.limits.total_bytes;
   bool stdin_is_read = false;
@@ -74,14 +88,15 @@ Task<std::expected<Bundle, Errors>> read(std::vector<std::string> sources, Optio
       }
       for (const std::string& file : *files) {
         if (collector.is_full()) break;
-        take(read_file(file, left), file);
+        bool is_named = files->size() == 1 && file == source;
+        Result<std::string> text = read_file(file, left);
+        if (!is_named && text && describes_bundle(file, *text)) continue;
+        take(std::move(text), file);
       }
     }
   }
-  if (collector.is_empty())
-    collector.add_error(Error(ErrorKind::invalid, sources.empty()
-                                                      ? "there is nothing to read: no files were given"
-                                                      : fmt::format("there are no objects in {}", join(sources))));
+  for (const Text& text : rendered) collector.add_rendered(text);
+  if (collector.is_empty()) collector.add_error(no_objects(sources, rendered));
   co_return std::move(collector).finish();
 }
 

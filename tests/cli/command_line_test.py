@@ -86,7 +86,7 @@ class Basics(unittest.TestCase):
                 (["nonsense"], "unknown command nonsense"),
                 (["help", "aply"], "unknown command aply; did you mean apply?"),
                 (["--contxt", "x", "version"], "unknown flag --contxt; did you mean --context?"),
-                (["apply"], "there are no manifests to read: give -f FILE"),
+                (["apply"], "there are no manifests to read: give -f FILE, -k FOLDER or --chart CHART"),
                 (["apply", "-f"], "-f/--filename needs a FILE"),
                 ([*apply, "--prun"], "unknown flag --prun; did you mean --prune?"),
                 ([*apply, "--nothing-like-it=3"], "unknown flag --nothing-like-it"),
@@ -104,8 +104,9 @@ class Basics(unittest.TestCase):
                 (["-v", "much", "version"], '-v/--v: "much" is not a number'),
                 (["completion"], "SHELL is missing: bash, zsh or fish"),
                 (["completion", "tcsh"], 'SHELL: "tcsh" is not one of bash, zsh, fish'),
-                (["delete"], "nothing says what is to be deleted: give -f FILE, --name BUNDLE or KIND/NAME"),
-                (["delete", "-f", "x", "--name", "y"], "-f, --name and KIND/NAME cannot be used together: give one of them"),
+                (["delete"], "nothing says what is to be deleted: give -f FILE, --name BUNDLE, --chart CHART or KIND/NAME"),
+                (["delete", "-f", "x", "pod/y"],
+                 "KIND/NAME cannot be used together with -f, -k, --chart or --name: give one of them"),
                 (["sandbox", "--port", "99999"], '--port: "99999" is not a number from 0 to 65535')):
             with self.subTest(arguments=arguments):
                 result = fairlead(*arguments)

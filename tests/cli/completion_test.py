@@ -39,6 +39,8 @@ _fairlead; printf '%s\\n' "${{COMPREPLY[@]}}" """
         self.assertEqual(self.bash("fairlead", "apply", "--context", "=", "pro"), ["production"])
         self.assertEqual(self.bash("fairlead", "apply", "-o", "js"), ["json", "jsonl"])
         self.assertIn("bundle.yaml", self.bash("fairlead", "apply", "-f", "bun"))
+        for flag in ("-k", "--chart", "--config"):
+            self.assertIn("bundle.yaml", self.bash("fairlead", "apply", flag, "bun"))
         self.assertEqual(self.bash("fairlead", "completion", ""), ["bash", "zsh", "fish"])
 
     def test_fish(self):
