@@ -105,7 +105,7 @@ class Basics(unittest.TestCase):
                 (["completion"], "SHELL is missing: bash, zsh or fish"),
                 (["completion", "tcsh"], 'SHELL: "tcsh" is not one of bash, zsh, fish'),
                 (["delete"], "nothing says what is to be deleted: give -f FILE, --name BUNDLE, --chart CHART or KIND/NAME"),
-                (["delete", "-f", "x", "pod/y"],
+                (["delete", "pod/y", "-f", "x"],
                  "KIND/NAME cannot be used together with -f, -k, --chart or --name: give one of them"),
                 (["sandbox", "--port", "99999"], '--port: "99999" is not a number from 0 to 65535')):
             with self.subTest(arguments=arguments):
