@@ -172,7 +172,9 @@ void add_apply(CLI::App& app, Invocation& invocation) {
       "Examples:\n"
       "  fairlead apply -f k8s/\n"
       "  fairlead apply -R -f deploy/ --name shop --prune\n"
-      "  helm template my-release chart/ | fairlead apply -f -\n\n"
+      "  fairlead apply --chart ./chart --name shop -- --set replicas=3\n"
+      "  fairlead apply -k overlays/prod --name shop\n"
+      "  fairlead apply                        # what fairlead.yaml says\n\n"
       "Exit codes: 0 done, 1 failed, 3 timed out, 4 conflicts, 64 wrong command line, 130 interrupted.");
   command->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {

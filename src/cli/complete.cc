@@ -32,6 +32,12 @@ std::vector<std::string> listed_values(const CLI::Option& option) {
   return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
 }
 
+// Options whose values are paths have a type that says so.
+bool takes_path(const CLI::Option& option) {
+  std::string type = option.get_type_name();
+  return type.starts_with("FILE") || type == "FOLDER" || type == "CHART";
+}
+
 void add_if_it_fits(Candidates& found, const std::string& typed, std::string word, std::string description) {
   if (word.starts_with(typed)) found.words.push_back({std::move(word), std::move(description)});
 }
@@ -43,7 +49,7 @@ Candidates values(const CLI::Option& option, const std::string& prefix, const st
   for (const std::string& value : listed_values(option)) add_if_it_fits(found, prefix + typed, prefix + value, "");
   for (const std::string& value : values_of(long_name(option)))
     add_if_it_fits(found, prefix + typed, prefix + value, "");
-  found.files = prefix.empty() && option.get_type_name().starts_with("FILE");
+  found.files = prefix.empty() && takes_path(option);
   return found;
 }
 

@@ -112,13 +112,13 @@ void add_source_flags(CLI::App& command, SourceFlags& flags) {
       ->multi_option_policy(many);
   command.add_flag("-R,--recursive", flags.recursive, "Read folders with everything below them");
   command.add_option("-k,--kustomize", flags.kustomizations, "Folder with a kustomization; may be repeated")
-      ->type_name("FILE:FOLDER")
+      ->type_name("FOLDER")
       ->expected(1)
       ->multi_option_policy(many);
   CLI::Option* chart = command
                            .add_option("--chart", flags.chart,
                                        "Helm chart: a folder, an archive, or a name; flags for helm come behind --")
-                           ->type_name("FILE:CHART");
+                           ->type_name("CHART");
   command.add_option("--release", flags.release, "The chart's release; the same as --name unless it is given")
       ->type_name("NAME")
       ->needs(chart);
