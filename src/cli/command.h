@@ -31,6 +31,7 @@ struct Invocation {
 void add_apply(CLI::App& app, Invocation& invocation);
 void add_completion(CLI::App& app, Invocation& invocation);
 void add_delete(CLI::App& app, Invocation& invocation);
+void add_graph(CLI::App& app, Invocation& invocation);
 void add_sandbox(CLI::App& app, Invocation& invocation);
 void add_timeline(CLI::App& app, Invocation& invocation);
 void add_version(CLI::App& app, Invocation& invocation);

@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   add_apply(app, invocation);
   add_completion(app, invocation);
   add_delete(app, invocation);
+  add_graph(app, invocation);
   add_sandbox(app, invocation);
   add_timeline(app, invocation);
   add_version(app, invocation);
