@@ -12,10 +12,10 @@ import subprocess
 import tempfile
 import urllib.parse
 
-from story import ROOT  # first: it knows where the others are
-import audit
-import late_webhook
-import settings
+from acid import audit
+from acid.story import ROOT
+from cluster import settings
+from tests.rollout import late_webhook
 
 CLUSTER = ROOT / "cluster/cluster"
 CACHE = settings.CACHE / "acid"

@@ -7,7 +7,7 @@ TOOL_USER = "token-admin"  # the tool under test, and nobody else
 
 def policy(counted):
     """Every request of the tool; of everybody else, the writes of `counted`, (group, plural) each."""
-    rules = [{"level": "Metadata", "users": [TOOL_USER]}]
+    rules: list[dict] = [{"level": "Metadata", "users": [TOOL_USER]}]
     rules += [{"level": "Metadata", "verbs": ["create", "update", "patch"],
                "resources": [{"group": group, "resources": [plural]}]} for group, plural in counted]
     return {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
@@ -43,7 +43,7 @@ class AuditLog:
 
 def metric(text, name, /, **labels):
     """The sum of a counter over everything that has these labels; `text` is the answer of /metrics."""
-    total = 0
+    total = 0.0
     for line in text.splitlines():
         if found := re.match(rf"{name}(?:{{(.*)}})? (\S+)$", line):
             has = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', found[1] or ""))

@@ -1,5 +1,5 @@
 """What Fairlead must show, story by story."""
-from summary import between, seconds
+from acid.summary import between, seconds
 
 TO_THE_LIMIT = 1.15
 ORPHAN_NAMED_WITHIN = 5.0

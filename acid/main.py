@@ -10,20 +10,17 @@ import os
 import pathlib
 import signal
 import sys
+from typing import Any
 
-sys.dont_write_bytecode = True
-from story import ROOT  # noqa: E402, first: it knows where the others are
-import builds  # noqa: E402
-import goals  # noqa: E402
-import running  # noqa: E402
-import tables  # noqa: E402
-import timelines  # noqa: E402
-from arena import CACHE  # noqa: E402
-from results import Results  # noqa: E402
-from settings import Failure, say  # noqa: E402
-from stories import stories  # noqa: E402
-from summary import Summary  # noqa: E402
-from tools import TOOLS  # noqa: E402
+from acid import goals, running, tables, timelines
+from acid.arena import CACHE
+from acid.results import Results
+from acid.stories import stories
+from acid.story import ROOT
+from acid.summary import Summary
+from acid.tools import TOOLS
+from cluster import builds
+from cluster.settings import Failure, say
 
 ATTEMPTS_OF_THE_HARNESS = 2
 
@@ -88,7 +85,7 @@ def work(todo, results, at_once, numbers):
 def run_all(todo, results, at_once):
     if at_once == 1:
         return work(todo, results, at_once, itertools.count())
-    taken = multiprocessing.Value("i", 0)
+    taken: Any = multiprocessing.Value("i", 0)
 
     def next_number():
         with taken:

@@ -34,7 +34,7 @@ class Results:
     def shown(self, story, tool):
         """Those to publish: as the story is now, of the build with the most runs, or the newest of several such. A new build of
         a tool does not make untrue what was measured with the one before; the tables name it."""
-        builds = {}
+        builds: dict = {}
         for row in self.rows:
             if (row["story"], row["tool"], row["story_version"]) == (story.name, tool.name, story.version()):
                 builds.setdefault(row["tool_version"], []).append(row)

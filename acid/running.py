@@ -1,11 +1,10 @@
 """One run: a fresh cluster, one attempt of a tool, and what came of it, as a dictionary of figures."""
 import time
 
-import arena as arenas
-import rest
-import settings
-from attempt import Attempt, last_words
-from bundles import shortened
+from acid import arena as arenas, rest
+from acid.attempt import Attempt, last_words
+from acid.bundles import shortened
+from cluster import settings
 
 POLL = 0.05
 TIME_TO_GO = 15  # a namespace alone takes 5 to 10

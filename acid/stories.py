@@ -1,12 +1,9 @@
 """All stories, in the order of the table."""
 import functools
 
-import stories_apiservice
-import stories_never
-import stories_out
-import stories_webhook
-from operators.stories import STORIES as OPERATORS
-from stories_half import half_built
+from acid import stories_apiservice, stories_never, stories_out, stories_webhook
+from acid.operators.stories import STORIES as OPERATORS
+from acid.stories_half import half_built
 
 # These again, half built and taken out.
 AGAIN = ("late", "external-secrets", "cert-manager")

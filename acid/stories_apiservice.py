@@ -1,10 +1,10 @@
 """An aggregated API whose server, in a pod, is Ready three seconds before it listens."""
 import base64
 
-from story import ROOT, Story
-import builds
-from late_webhook import IMAGE, certificate
-from stories_webhook import LATE
+from acid.stories_webhook import LATE
+from acid.story import ROOT, Story
+from cluster import builds
+from tests.rollout.late_webhook import IMAGE, certificate
 
 GADGETS = 5
 

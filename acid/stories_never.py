@@ -1,9 +1,8 @@
 """Stories that cannot end well: asked is how soon a tool names the root cause, and in which words."""
 import re
 
-import story  # noqa: F401, first: it knows where the others are
-from late_webhook import IMAGE
-from stories_webhook import Webhook
+from acid.stories_webhook import Webhook
+from tests.rollout.late_webhook import IMAGE
 
 MISSING_IMAGE = "localhost/fairlead/missing:1"
 

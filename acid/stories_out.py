@@ -1,11 +1,11 @@
 """Taking out again: other stories' bundles, and one whose custom resources carry a finalizer that their operator removes."""
 import copy
 
-from story import ROOT, Story
-import builds
-from late_webhook import IMAGE, LateWebhook, Shape
-import late_webhook
-from stories_half import Renamed
+from acid.stories_half import Renamed
+from acid.story import ROOT, Story
+from cluster import builds
+from tests.rollout import late_webhook
+from tests.rollout.late_webhook import IMAGE, LateWebhook, Shape
 
 GUARDED = 5
 

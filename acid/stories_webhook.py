@@ -2,10 +2,10 @@
 import contextlib
 import threading
 
-from story import ROOT, Story
-import builds
-import late_webhook
-from late_webhook import LateWebhook, Shape
+from acid.story import ROOT, Story
+from cluster import builds
+from tests.rollout import late_webhook
+from tests.rollout.late_webhook import LateWebhook, Shape
 
 LATE = 3.0
 

@@ -4,12 +4,8 @@ import functools
 import hashlib
 import inspect
 import pathlib
-import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-for place in ("cluster", "peers", "tests", "tests/rollout"):
-    if str(ROOT / place) not in sys.path:
-        sys.path.append(str(ROOT / place))
 
 
 class Story:

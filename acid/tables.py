@@ -4,8 +4,8 @@ import pathlib
 import platform
 import time
 
-import builds
-from summary import between, seconds
+from acid.summary import between, seconds
+from cluster import builds
 
 INTRODUCTION = """# The acid test
 
@@ -127,7 +127,7 @@ def machine():
 
 def identities(tool, stories, summaries):
     """What the runs of a tool were made with, and in which stories where that is not the same in all."""
-    found = {}
+    found: dict = {}
     for story in stories:
         for row in summaries[story.name, tool.name].rows:
             found.setdefault(row["tool_version"], set()).add(story.name)

@@ -3,7 +3,7 @@ import math
 import statistics
 import xml.sax.saxutils
 
-from summary import seconds
+from acid.summary import seconds
 
 COLUMNS, WIDTH, GAP = 2, 470, 24
 LABEL, ROW, HEAD = 92, 17, 46

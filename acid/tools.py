@@ -5,12 +5,11 @@ import json
 import os
 import pathlib
 
-from story import ROOT
-import builds
-import bundles
-import peers
-import rest
-from arena import kubectl
+from acid import bundles, rest
+from acid.arena import kubectl
+from acid.story import ROOT
+from cluster import builds
+from peers import peers
 
 FAIRLEAD = pathlib.Path(os.environ.get("FAIRLEAD", ROOT / "build/fairlead"))
 GUARDS = ("Namespace", "CustomResourceDefinition", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")

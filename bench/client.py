@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The client beside kubectl and beside a bare load generator, on a real control plane.
 
 ./dev bench client [--json] [--rounds N] [--objects N]
@@ -11,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from _figures import Arm, Figures, Run, interleave
+from bench._figures import Arm, Figures, Run, interleave
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAIRLEAD = ROOT / "build/fairlead"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Removals on a real control plane: how fast beside others, how many requests, how soon it is noticed that all is gone.
 
 ./dev bench removal [--json] [--rounds N] [--objects N] [--quick]
@@ -13,13 +12,12 @@ import sys
 import tempfile
 import time
 
-from _clusters import cluster, cluster_tool
-from _figures import Arm, Figures, Run, interleave, running
-from _mixed import NAMESPACES, Mixed
+from bench._clusters import cluster, cluster_tool
+from bench._figures import Arm, Figures, Run, interleave, running
+from bench._mixed import NAMESPACES, Mixed
+from peers import peers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "peers"))
-import peers  # noqa: E402
 
 FAIRLEAD = ROOT / "build/fairlead"
 COLLECTION = "/api/v1/namespaces"
@@ -126,7 +124,8 @@ def worst(arm):
 
 
 def measure(figures, plane, folder, wanted):
-    runs = Removals(*plane, folder, wanted.objects)
+    kubectl, kubeconfig = plane
+    runs = Removals(kubectl, kubeconfig, folder, wanted.objects)
     bare = Arm("bare load generator, then the namespaces, s", runs.bare)
     fairlead = Arm("fairlead delete -f, s", runs.fairlead)
     unwatched = Arm("kubectl delete -f --wait=false, until all is gone, s", runs.kubectl("--wait=false"))
@@ -142,7 +141,7 @@ def measure(figures, plane, folder, wanted):
         figures.at_most("the same, to kubectl delete -f, until all is gone", fairlead, kubectl, 1)
     figures.value_at_most("the same, peak memory, MiB", runs.peak, 60)
     figures.at_most("the same, requests, to objects + 3 × kinds + 30", runs.requests, runs.allowed, 1)
-    few = Removals(*plane, folder, 500)
+    few = Removals(kubectl, kubeconfig, folder, 500)
     interleave([Arm("fairlead delete -f, 500 objects, s", few.fairlead)], 1)
     figures.at_most("500 objects, requests, to objects + 3 × kinds + 30", few.requests, few.allowed, 1)
     runs.noticed.values += few.noticed.values

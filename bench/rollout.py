@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Rollouts on real clusters: how soon after a webhook answers, how many requests, how fast beside others.
 
 ./dev bench rollout [--json] [--runs N] [--rounds N] [--objects N] [--only race|many|graph]
@@ -13,15 +12,14 @@ import tempfile
 import time
 from datetime import datetime
 
-from _clusters import CLUSTER, cluster, cluster_name, cluster_tool, heed_signals
-from _figures import Arm, Figures, Run, interleave, running
-from _mixed import NAMESPACES, Mixed, write_chart
+from bench._clusters import CLUSTER, cluster, cluster_name, cluster_tool, heed_signals
+from bench._figures import Arm, Figures, Run, interleave, running
+from bench._mixed import NAMESPACES, Mixed, write_chart
+from peers import peers
+from tests.rollout import late_webhook
+from tests.rollout.late_webhook import LateWebhook, Shape, Story
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests/rollout"), str(ROOT / "peers")]
-import late_webhook  # noqa: E402
-import peers  # noqa: E402
-from late_webhook import LateWebhook, Shape, Story  # noqa: E402
 
 FAIRLEAD = ROOT / "build/fairlead"
 GRAPH_BENCH = ROOT / "build/release/src/graph/graph_bench"
@@ -94,7 +92,7 @@ class Race:
 
     def watch_apply(self):
         """The moment at which it has said of the last guarded object that it is stored."""
-        stored = 0
+        stored = 0.0
         with running([FAIRLEAD, "apply", "-f", self.path, "-o", "jsonl"], self.where.env, subprocess.PIPE) as process:
             for line in process.stdout:
                 event = json.loads(line)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What it costs to see a run: the page of --timeline.
 
 ./dev bench seeing [--json] [--rounds N] [--objects N]
@@ -8,18 +7,16 @@ import pathlib
 import sys
 import tempfile
 
-from _figures import Arm, Figures, Run, interleave
+from bench._figures import Arm, Figures, Run, interleave
+from tests.timeline import journals
+from tests.timeline.browser import Browser
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAIRLEAD = ROOT / "build/fairlead"
-sys.path.insert(0, str(ROOT / "tests/timeline"))
 
 
 def timeline(figures, folder, rounds, objects):
     """The page of a run of that many objects: its size, the time to make it, and the time until chromium has drawn it."""
-    import journals
-    from browser import Browser
-
     journal, page = folder / "run.jsonl", folder / "run.html"
     journal.write_text(journals.rollout(objects))
     command = [FAIRLEAD, "timeline", journal, "-o", page]

@@ -6,7 +6,7 @@ import tempfile
 
 import yaml
 
-from settings import run
+from cluster.settings import run
 
 
 @functools.cache
@@ -17,6 +17,7 @@ def certificate():
         run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=stand-in",
              "-keyout", f"{folder}/ca.key", "-out", path], "making a certificate")
         return base64.b64encode(path.read_bytes()).decode()
+
 
 def documents(paths):
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # all scalars are strings: some files have tags that PyYAML does not know
@@ -58,7 +59,7 @@ def missing(paths, namespace):
     objects = list(documents(paths))
     there = {(one.get("kind"), (one.get("metadata") or {}).get("namespace", namespace), (one.get("metadata") or {}).get("name"))
              for one in objects}
-    needs = {}
+    needs: dict = {}
     for one in objects:
         place = (one.get("metadata") or {}).get("namespace", namespace)
         if one.get("kind") == "CustomResourceDefinition":

@@ -12,15 +12,12 @@ import tempfile
 import time
 import tomllib
 
-sys.dont_write_bytecode = True
+from bundles import page, sources, steps
+from cluster import builds
+from cluster.settings import Failure, run, say
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-sys.path[:0] = [str(ROOT / "cluster"), str(ROOT / "peers")]
-import builds  # noqa: E402
-import page  # noqa: E402
-import sources  # noqa: E402
-import steps  # noqa: E402
-from settings import Failure, run, say  # noqa: E402
 
 FAIRLEAD = pathlib.Path(os.environ.get("FAIRLEAD", ROOT / "build/fairlead"))
 CLUSTER = ROOT / "cluster/cluster"

@@ -1,5 +1,5 @@
 """docs/bundles.md: an introduction, one table, and what was odd of each bundle."""
-import builds
+from cluster import builds
 
 INTRODUCTION = """# Manifests of public projects
 

@@ -7,9 +7,9 @@ import shutil
 
 import yaml
 
-import builds
-import peers
-from settings import CACHE, Failure, run, say
+from cluster import builds
+from cluster.settings import CACHE, Failure, run, say
+from peers import peers
 
 HOME = CACHE / "bundles"
 HOST = "https://github.com"

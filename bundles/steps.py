@@ -5,9 +5,9 @@ import subprocess
 import threading
 import time
 
-import builds
-import given
-from settings import say
+from bundles import given
+from cluster import builds
+from cluster.settings import say
 
 LIMIT = os.environ.get("FAIRLEAD_BUNDLES_LIMIT", "120s")  # of each step
 LONGEST = 200  # of a line that is kept
@@ -87,11 +87,12 @@ class StandIn(threading.Thread):
 
     def run(self):
         while not self.over.wait(1):
-            self.needs = [(what, keys) for what, keys in self.needs if not self.made(*what, keys)]
+            self.needs = [(what, keys) for what, keys in self.needs if not self.made(what, keys)]
             self.fill_in("validatingwebhookconfigurations")
             self.fill_in("mutatingwebhookconfigurations")
 
-    def made(self, kind, namespace, name, keys):
+    def made(self, what, keys):
+        kind, namespace, name = what
         words = ["configmap"] if kind == "ConfigMap" else ["secret", "generic"]
         literals = [f"--from-literal={key}=made" for key in keys]
         if self.place.kubectl("create", *words, name, "--namespace", namespace, *literals).returncode:

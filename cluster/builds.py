@@ -11,8 +11,8 @@ import re
 import shutil
 import time
 
-import images
-from settings import CACHE, HERE, Failure, pinned_version, run, say
+from cluster import images
+from cluster.settings import CACHE, HERE, Failure, pinned_version, run, say
 
 NEWEST = "1.37"  # what tests and benchmarks run on unless told otherwise
 ETCD = pinned_version("etcd", "go.etcd.io/etcd/server/v3")
@@ -137,12 +137,12 @@ class Release:
         known = known_releases()
         if not wanted or wanted[1] not in known:
             raise Failure(f"there is no Kubernetes {name} here", f"it can be one of {', '.join(known)}",
-                          "cluster/pin VERSION  # adds another one that the Go module proxy has")
+                          "python3 -m cluster.pin VERSION  # adds another one that the Go module proxy has")
         self.name = wanted[1]
         self.version = pinned_version(f"kube/{self.name}", "k8s.io/kubernetes")
         if wanted[2] and f"v{wanted[1]}{wanted[2]}" != self.version:
             raise Failure(f"there is no Kubernetes {name} here", f"of {self.name} it is {self.version}",
-                          f"cluster/pin {name}  # takes that one instead")
+                          f"python3 -m cluster.pin {name}  # takes that one instead")
         self.bin = CACHE / f"kubernetes-{self.version}-etcd-{ETCD}"
 
     def stamp(self):

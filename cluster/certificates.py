@@ -3,7 +3,7 @@ import base64
 import secrets
 import subprocess
 
-from settings import Failure
+from cluster.settings import Failure
 
 EXTENSIONS = """[req]
 distinguished_name = subject

@@ -2,7 +2,7 @@
 import ipaddress
 import resource
 
-from builds import PAUSE_IMAGE
+from cluster.builds import PAUSE_IMAGE
 
 NODE_NAME = "node1"
 NODE_ADDRESS = "10.99.0.1"

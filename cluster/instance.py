@@ -14,8 +14,8 @@ import ssl
 import subprocess
 import time
 
-from builds import Release, default_release, locked
-from settings import CACHE, COMMAND, Failure
+from cluster.builds import Release, default_release, locked
+from cluster.settings import CACHE, COMMAND, Failure
 
 CLUSTERS = CACHE / "clusters"
 # Below the range from which the kernel picks the source port of an outgoing connection: a server that is restarted must

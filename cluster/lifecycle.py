@@ -6,11 +6,9 @@ import socket
 import subprocess
 import time
 
-import builds
-import certificates
-import components
-from instance import CLUSTERS, Instance
-from settings import CACHE, COMMAND, HERE, Failure, give_to_caller, run, say
+from cluster import builds, certificates, components
+from cluster.instance import CLUSTERS, Instance
+from cluster.settings import CACHE, COMMAND, HERE, Failure, give_to_caller, run, say
 
 
 def prepare(size, release):

@@ -54,9 +54,9 @@ def become_root(why):
     if os.geteuid() == 0:
         return
     say(f"{why} needs root: asking sudo")
-    kept = [f"{key}={os.environ[key]}" for key in ("PATH", "FAIRLEAD_CLUSTER", "FAIRLEAD_KUBERNETES") if key in os.environ]
+    kept = [f"{key}={os.environ[key]}" for key in ("PATH", "PYTHONPATH", "FAIRLEAD_CLUSTER", "FAIRLEAD_KUBERNETES") if key in os.environ]
     try:
-        os.execvp("sudo", ["sudo", "--", "env", f"FAIRLEAD_CACHE={CACHE}", *kept, sys.executable, *sys.argv])
+        os.execvp("sudo", ["sudo", "--", "env", f"FAIRLEAD_CACHE={CACHE}", *kept, sys.executable, *sys.orig_argv[1:]])
     except FileNotFoundError:
         raise Failure(f"{why} needs root", "this is an ordinary user, and there is no sudo",
                       "run the command again as root") from None

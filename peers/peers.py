@@ -6,12 +6,11 @@ leaves it out: binary() says why.
 import functools
 import pathlib
 import re
-import sys
+
+from cluster import builds
+from cluster.settings import Failure, say
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "cluster"))
-import builds  # noqa: E402
-from settings import Failure, say  # noqa: E402
 
 # name -> (module, folder of its command, how long a build takes on two cores)
 PEERS = {

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Records tests/fixtures/apply.jsonl: what a real API server makes of applies and updates by several managers.
 
-    tests/record_apply.py [--name CLUSTER] [--seed N]
+    python3 -m tests.record_apply [--name CLUSTER] [--seed N]
 
 Every line is one write: the object before it, the request, the answer. src/schema/apply_replay_test.cc does each of them
 again and wants the same. A new recording differs in times and uids only, unless the server does.
@@ -10,11 +9,9 @@ import argparse
 import copy
 import json
 import random
-import sys
 import time
 
-sys.dont_write_bytecode = True
-from kube_api import ROOT, Api  # noqa: E402
+from tests.kube_api import ROOT, Api
 
 NAMESPACE = "record-apply"
 MANAGERS = ["alice", "bob", "carol"]
@@ -81,7 +78,7 @@ class Maker:
 
     def service(self, name, _):
         def port():
-            out = {"port": self.random.choice([80, 81, 443])}
+            out: dict = {"port": self.random.choice([80, 81, 443])}
             self.maybe(out, "protocol", lambda: self.random.choice(["TCP", "UDP"]), 0.4)
             out["name"] = f"p{out['port']}{out.get('protocol', 'TCP').lower()}"
             self.maybe(out, "targetPort", lambda: self.random.choice([8080, "web"]))
@@ -126,7 +123,7 @@ class Maker:
             self.maybe(out, "notes", lambda: self.strings("uv"), 0.3)
             return out
 
-        spec = {}
+        spec: dict = {}
         self.maybe(spec, "size", lambda: self.random.randint(0, 3))
         self.maybe(spec, "color", lambda: self.random.choice(["red", "blue"]))
         self.maybe(spec, "ratio", lambda: self.random.choice([1, 0.5, 2.25]), 0.3)
@@ -376,9 +373,9 @@ def main():
     for kind, sequences, steps in (("configmap", 4, 10), ("service", 3, 10), ("deployment", 4, 10), ("widget", 8, 14)):
         for number in range(sequences):
             recorder.random_sequence(kind, number, steps)
-    path = ROOT / "tests" / "fixtures" / "apply.jsonl"
-    path.parent.mkdir(exist_ok=True)
-    with path.open("w") as out:
+    fixture = ROOT / "tests" / "fixtures" / "apply.jsonl"
+    fixture.parent.mkdir(exist_ok=True)
+    with fixture.open("w") as out:
         out.write(json.dumps({"widgetSchema": WIDGET_SCHEMA}, separators=(",", ":")) + "\n")
         previous = None
         for line in recorder.lines:
@@ -387,7 +384,7 @@ def main():
             out.write(json.dumps(line, separators=(",", ":"), ensure_ascii=False) + "\n")
             previous = line["answer"]
     codes = [line["code"] for line in recorder.lines]
-    print(f"{path.relative_to(ROOT)}: {len(codes)} writes, {sum(code < 300 for code in codes)} taken, {path.stat().st_size // 1024} KiB")
+    print(f"{fixture.relative_to(ROOT)}: {len(codes)} writes, {sum(code < 300 for code in codes)} taken, {fixture.stat().st_size // 1024} KiB")
 
 
 if __name__ == "__main__":

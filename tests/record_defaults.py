@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Records tests/fixtures/defaults.jsonl: what a real API server makes of objects that leave most things out.
 
-    tests/record_defaults.py [--name CLUSTER]
+    python3 -m tests.record_defaults [--name CLUSTER]
 
 Each object is created in a dry run. src/schema/defaults/defaults_replay_test.cc wants the same from the rules of
 src/schema/defaults/internal/default_rules.cc, and wants every rule to be needed by at least one object.
@@ -10,8 +9,7 @@ import argparse
 import json
 import sys
 
-sys.dont_write_bytecode = True
-from kube_api import ROOT, Api  # noqa: E402
+from tests.kube_api import ROOT, Api
 
 POD = {"automountServiceAccountToken": False, "containers": [{"name": "c", "image": "i"}]}
 LABELS = {"app": "x"}

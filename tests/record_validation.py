@@ -1,18 +1,15 @@
-#!/usr/bin/env python3
 """Records tests/fixtures/validation.jsonl: what a real API server says of objects that it does not take.
 
-    tests/record_validation.py [--name CLUSTER]
+    python3 -m tests.record_validation [--name CLUSTER]
 
 Each object is created in a dry run with strict field validation. src/schema/validation/validation_replay_test.cc wants the same
 words from violations(), prune() and decode().
 """
 import argparse
 import json
-import sys
 import time
 
-sys.dont_write_bytecode = True
-from kube_api import ROOT, Api  # noqa: E402
+from tests.kube_api import ROOT, Api
 
 GROUP = "validation.fairlead.dev"
 SCHEMA = {"type": "object", "required": ["spec"], "properties": {"spec": {"type": "object", "required": ["name"], "properties": {
@@ -107,8 +104,10 @@ def samples():
     yield gauge(map={})
     yield gauge(map={"a": 1, "b": 2, "c": 3})
     yield gauge(map={"a": "x"})
-    for key, values in {"time": ["2020-01-01T00:00:00Z", "today", 5], "day": ["2020-01-01", "2020-13-01"], "ip": ["1.2.3.4", "1.2.3", "::1"],
-                        "id": ["12345678-1234-1234-1234-123456789abc", "no"], "odd": ["anything"]}.items():
+    formats: dict[str, list] = {
+        "time": ["2020-01-01T00:00:00Z", "today", 5], "day": ["2020-01-01", "2020-13-01"], "ip": ["1.2.3.4", "1.2.3", "::1"],
+        "id": ["12345678-1234-1234-1234-123456789abc", "no"], "odd": ["anything"]}
+    for key, values in formats.items():
         for value in values:
             yield gauge(**{key: value})
     for value in ({}, {"a": "x"}, {"a": "x", "b": "y"}):
@@ -144,7 +143,8 @@ def samples():
     yield deployment(replicas=1.5)
     yield deployment(replicas=True)
     yield deployment(replicas=5000000000)
-    yield deployment(nosuch=1, template={"metadata": {"labels": {"app": "x"}}, "spec": {"nosuch": 1, "containers": [{"name": "c", "image": "i", "nosuch": 1, "ports": [{"containerPort": 1, "x": 1}]}]}})
+    yield deployment(nosuch=1, template={"metadata": {"labels": {"app": "x"}}, "spec": {"nosuch": 1, "containers": [
+        {"name": "c", "image": "i", "nosuch": 1, "ports": [{"containerPort": 1, "x": 1}]}]}})
     yield deployment(template="text")
     yield containers("text")
     yield containers({"name": 5, "image": "i"})

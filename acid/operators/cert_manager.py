@@ -1,8 +1,8 @@
 """cert-manager: an Issuer and two Certificates, which its webhook guards and its controller issues."""
 import yaml
 
-from operators import modules, packaging
-from operators.guarded import OperatorStory, has_condition
+from acid.operators import modules, packaging
+from acid.operators.guarded import OperatorStory, has_condition
 
 MODULE = "github.com/cert-manager/cert-manager"
 PROGRAMS = ("controller", "webhook", "cainjector", "ctl")

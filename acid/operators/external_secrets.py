@@ -3,9 +3,9 @@ import base64
 
 import yaml
 
-from operators.guarded import OperatorStory  # first: it knows where the others are
-from late_webhook import certificate
-from operators import modules, packaging
+from acid.operators import modules, packaging
+from acid.operators.guarded import OperatorStory
+from tests.rollout.late_webhook import certificate
 
 MODULE = "github.com/external-secrets/external-secrets"
 VALUES = {"secret1": "alpha", "secret2": "beta", "secret3": "gamma", "secret4": "delta"}

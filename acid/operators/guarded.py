@@ -1,9 +1,9 @@
 """What stories of operators have in common: a chart of its makers', images made here, resources that its webhooks guard."""
 import pathlib
 
-import audit
-from operators import modules, packaging
-from story import Story
+from acid import audit
+from acid.operators import modules, packaging
+from acid.story import Story
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -11,7 +11,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 class OperatorStory(Story):
     folder = ""        # has the go.mod that pins the module
     group = ""         # of the custom resources
-    webhooks = {}      # name of a webhook that validates -> plurals of what it guards
+    webhooks: dict[str, tuple[str, ...]] = {}      # name of a webhook that validates -> plurals of what it guards
 
     def operator_chart(self):
         """The folder of the makers' chart."""

@@ -6,15 +6,11 @@ import functools
 import json
 import pathlib
 import re
-import sys
+
+from cluster import builds, images
+from cluster.settings import run, say
 
 HERE = pathlib.Path(__file__).resolve().parent
-for place in ("cluster", "peers"):
-    if str(HERE.parents[1] / place) not in sys.path:
-        sys.path.append(str(HERE.parents[1] / place))
-import builds  # noqa: E402
-import images  # noqa: E402
-from settings import run, say  # noqa: E402
 
 USER = 1000  # their pods ask not to run as root
 

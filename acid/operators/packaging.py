@@ -10,10 +10,11 @@ import shutil
 import subprocess
 import tempfile
 
-from operators.modules import builds  # first: it knows where the others are
-import peers
 import yaml
-from settings import CACHE, Failure
+
+from acid.operators.modules import builds
+from cluster.settings import CACHE, Failure
+from peers import peers
 
 
 def files_of(folder):

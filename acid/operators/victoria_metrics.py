@@ -1,8 +1,8 @@
 """VictoriaMetrics' own webhooks and definitions, and what they guard, in one bundle and in one release."""
 import functools
 
-from operators import modules, packaging
-from operators.guarded import HERE, OperatorStory
+from acid.operators import modules, packaging
+from acid.operators.guarded import HERE, OperatorStory
 
 OPERATOR = "github.com/VictoriaMetrics/operator"
 VERSION = "operator.victoriametrics.com/v1beta1"

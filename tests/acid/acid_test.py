@@ -1,26 +1,16 @@
 """The parts of the acid test that need no cluster."""
 import json
 import pathlib
-import sys
 import tempfile
 import unittest
 import unittest.mock
 import xml.etree.ElementTree
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "acid"))
-from story import Story  # noqa: E402, first: it knows where the others are
-import attempt  # noqa: E402
-import audit  # noqa: E402
-import bundles  # noqa: E402
-import goals  # noqa: E402
-import main  # noqa: E402
-import running  # noqa: E402
-import stories_never  # noqa: E402
-import tables  # noqa: E402
-import timelines  # noqa: E402
-from results import Results  # noqa: E402
-from summary import Summary  # noqa: E402
-from tools import TOOLS  # noqa: E402
+from acid import attempt, audit, bundles, goals, main, running, stories_never, tables, timelines
+from acid.results import Results
+from acid.story import Story
+from acid.summary import Summary
+from acid.tools import TOOLS
 
 FAIRLEAD, LIMIT, KUBECTL = TOOLS[:3]
 

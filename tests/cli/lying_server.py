@@ -7,17 +7,17 @@ import pathlib
 import socket
 import ssl
 import subprocess
-import sys
 import tempfile
 import threading
+from collections.abc import Callable
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "scripts"))
-from server import Server  # noqa: E402
+from tests.scripts.server import Server
 
 FAIRLEAD = os.environ["FAIRLEAD"]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    server: "LyingServer"
     protocol_version = "HTTP/1.1"
 
     def handle_any(self):
@@ -88,7 +88,9 @@ class LyingServer(http.server.ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.lie, self.connections, self.silent = None, [], threading.Event()
+        self.lie: Callable | None = None
+        self.connections: list[http.client.HTTPConnection] = []
+        self.silent = threading.Event()
         self.folder = tempfile.TemporaryDirectory()
         kubeconfig = pathlib.Path(self.folder.name) / "kubeconfig"
         self.sandbox = subprocess.Popen([FAIRLEAD, "sandbox", "--kubeconfig-file", str(kubeconfig)],

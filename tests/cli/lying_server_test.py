@@ -6,14 +6,11 @@ import pathlib
 import signal
 import stat
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-sys.dont_write_bytecode = True
-
-from lying_server import FAIRLEAD, LyingServer  # noqa: E402
+from tests.cli.lying_server import FAIRLEAD, LyingServer
 
 MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"key": "value"}}
 DEPLOYMENT = {

@@ -3,7 +3,7 @@ import json
 import subprocess
 import unittest
 
-from daytwo import FAIRLEAD, KUBECTL, DayTwo, documents, kubectl, run
+from tests.daytwo.daytwo import FAIRLEAD, KUBECTL, DayTwo, documents, kubectl, run
 
 
 def definition(group, kind, schema=None):

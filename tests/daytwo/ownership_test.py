@@ -4,7 +4,7 @@ import re
 import subprocess
 import unittest
 
-from daytwo import FAIRLEAD, KUBECTL, DayTwo, config_map, documents, kubectl, named, run
+from tests.daytwo.daytwo import FAIRLEAD, KUBECTL, DayTwo, config_map, documents, kubectl, named, run
 
 
 class Ownership(DayTwo):

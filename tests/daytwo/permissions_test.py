@@ -4,18 +4,16 @@ import json
 import os
 import pathlib
 import re
-import sys
 import time
 import unittest
 
 import yaml
 
-from daytwo import FAIRLEAD, KUBECTL, DayTwo, documents, named, run
+from tests.daytwo.daytwo import FAIRLEAD, KUBECTL, DayTwo, documents, named, run
+from tests.scripts.server import Server
+from tests.scripts.webhooks import Webhooks
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "scripts"))
-from server import Server  # noqa: E402
-from webhooks import Webhooks  # noqa: E402
 
 PAGE = ROOT / "docs" / "permissions.md"
 RBAC = "rbac.authorization.k8s.io"
@@ -30,7 +28,7 @@ def blocks():
     return {role["metadata"]["name"]: role for role in map(yaml.safe_load, found)}
 
 
-TRIED = set()
+TRIED: set[str] = set()
 
 
 class Rights(DayTwo):

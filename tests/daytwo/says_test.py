@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from daytwo import FAIRLEAD, KUBECTL, DayTwo, run
+from tests.daytwo.daytwo import FAIRLEAD, KUBECTL, DayTwo, run
 
 DEPLOYMENT = """apiVersion: apps/v1
 kind: Deployment

@@ -4,7 +4,7 @@ import os
 import subprocess
 import unittest
 
-from daytwo import FAIRLEAD, KUBECTL, DayTwo, config_map, documents, kubectl, named, run
+from tests.daytwo.daytwo import FAIRLEAD, KUBECTL, DayTwo, config_map, documents, kubectl, named, run
 
 
 def container(name, **env):
@@ -121,13 +121,13 @@ class Exact(DayTwo):
                        {**deployment(container("app", A="1")), "metadata": {"name": "web", "namespace": place}}]
             self.assertRegex(self.applies(objects, name=name)[-1], f"^{len(objects)} created in ")
             for _ in range(2):
-                for flags in (["--dry-run=server"], []):
+                for flags in (("--dry-run=server",), ()):
                     lines = self.applies(objects, *flags, name=name)
                     self.assertRegex(lines[-1], f"^{len(objects)} unchanged in ", "\n".join(lines))
 
     def test_change_is_seen_in_a_dry_run(self):
         self.applies([config_map("a", value="1")], name="")
-        for flags in (["--dry-run=server"], []):
+        for flags in (("--dry-run=server",), ()):
             self.assertRegex(self.applies([config_map("a", value="2")], *flags, name="")[-1], "^1 changed in ")
 
 

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import unittest
 
-from daytwo import FAIRLEAD, KUBECTL, DayTwo, documents, kubectl, named, run
+from tests.daytwo.daytwo import FAIRLEAD, KUBECTL, DayTwo, documents, kubectl, named, run
 
 
 def deployment(name, namespace, replicas=0):
@@ -127,21 +127,21 @@ class Waiting(DayTwo):
     def immutable_cases(self):
         """Objects and a change of each that the API server does not accept."""
         group = f"g{os.getpid()}.acme.dev"
-        template = {"metadata": {"labels": {"a": "b"}},
+        template: dict = {"metadata": {"labels": {"a": "b"}},
                     "spec": {"restartPolicy": "Never", "containers": [{"name": "x", "image": "x"}]}}
-        workload = {"selector": {"matchLabels": {"a": "b"}},
+        workload: dict = {"selector": {"matchLabels": {"a": "b"}},
                     "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "x", "image": "x"}]}}}
-        labels = {"selector": {"matchLabels": {"a": "c"}},
+        labels: dict = {"selector": {"matchLabels": {"a": "c"}},
                   "template": {**workload["template"], "metadata": {"labels": {"a": "c"}}}}
         role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "a"}
-        claim = {"storageClassName": "none", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        claim: dict = {"storageClassName": "none", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
         at = self.home
         rights = "rbac.authorization.k8s.io/v1"
         yield named("batch/v1", "Job", "job", at, spec={"suspend": True, "template": template}), {
             "spec": {"suspend": True, "template": {**template, "spec": {**template["spec"], "containers": [
                 {"name": "x", "image": "y"}]}}}}
         yield named("apps/v1", "Deployment", "web", at, spec={**workload, "replicas": 0}), {"spec": {**labels, "replicas": 0}}
-        stateful = {**workload, "replicas": 0, "serviceName": "one"}
+        stateful: dict = {**workload, "replicas": 0, "serviceName": "one"}
         yield named("apps/v1", "StatefulSet", "db", at, spec=stateful), {"spec": {**stateful, "serviceName": "two"}}
         yield named(rights, "RoleBinding", "right", at, roleRef=role), {"roleRef": {**role, "name": "b"}}
         yield named("v1", "Service", "svc", at, spec={"ports": [{"port": 80}]}), {

@@ -10,8 +10,8 @@ import subprocess
 import threading
 import time
 
-from bundles import THEIRS, Maker, Place, key_of
-from servers import DIES_WITH_US, FAIRLEAD, ROOT, Failed, World, with_namespace
+from tests.kill.bundles import THEIRS, Maker, Place, key_of
+from tests.kill.servers import DIES_WITH_US, FAIRLEAD, ROOT, Failed, World, with_namespace
 
 LIMIT = 240  # seconds until a run is taken to hang
 BUNDLE = "shop"
@@ -70,7 +70,7 @@ class Run:
     def finish(self, blow):
         watchdog = threading.Timer(LIMIT, self.give_up)
         watchdog.start()
-        timer = None
+        timer: threading.Thread | None = None
         if blow and not blow.lines:
             timer = threading.Timer(blow.seconds, self.strike, [blow])
             timer.start()

@@ -12,12 +12,11 @@ import tempfile
 import time
 import traceback
 
-sys.dont_write_bytecode = True
+from tests.kill import servers
+from tests.kill.case import Case, keep_logs
+from tests.scripts.webhooks import Webhooks
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-import servers  # noqa: E402
-from case import Case, keep_logs  # noqa: E402
-from webhooks import Webhooks  # noqa: E402
 
 ATTEMPTS = 5
 hooks = None  # of this process
@@ -75,7 +74,8 @@ def run_case(seed, kubeconfig):
 class Tally:
     def __init__(self, count, real):
         self.count, self.real, self.began = count, real, time.monotonic()
-        self.done, self.failed, self.signals = 0, 0, collections.Counter()
+        self.done, self.failed = 0, 0
+        self.signals: collections.Counter = collections.Counter()
 
     def add(self, seed, signals, failure):
         self.done += 1

@@ -5,16 +5,15 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import time
 
 import yaml
 
+from tests.scripts.server import Server
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent / "scripts"))
-from server import Server  # noqa: E402
 
 FAIRLEAD = os.environ.get("FAIRLEAD", str(ROOT / "build" / "fairlead"))
 # Whoever ends the test without asking it ends what it has started as well.

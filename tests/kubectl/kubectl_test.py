@@ -4,15 +4,13 @@ Neither has a node there, so pods stay pending in both. What needs pods that run
 """
 import os
 import pathlib
-import sys
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-sys.dont_write_bytecode = True
+from tests.kubectl.servers import Sandbox, Server, normal
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-from servers import Sandbox, Server, normal  # noqa: E402
 
 NAMESPACE = f"kubectl-{os.getpid()}"
 READS = ("api-resources ", "get ", "describe ", "explain ", "rollout history ")
@@ -22,6 +20,8 @@ class BothServers(unittest.TestCase):
     """Runs the stories of stories/*.txt, a command a line, on a real control plane and on the sandbox."""
 
     maxDiff = None
+    sandbox: Sandbox
+    real: Server
 
     @classmethod
     def setUpClass(cls):

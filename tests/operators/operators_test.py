@@ -4,16 +4,11 @@ It is built from its Go module (about two minutes, once); helm, which renders it
 `./dev acid`. What was stored unvalidated is judged by the API server's own metrics and audit log.
 """
 import os
-import pathlib
 import subprocess
-import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "acid"))
-import arena as arenas  # noqa: E402
-import bundles  # noqa: E402
-import running  # noqa: E402
-from operators.cert_manager import CertManager  # noqa: E402
+from acid import arena as arenas, bundles, running
+from acid.operators.cert_manager import CertManager
 
 FAIRLEAD = os.environ["FAIRLEAD"]
 

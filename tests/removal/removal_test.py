@@ -13,8 +13,8 @@ import time
 import unittest
 import urllib.request
 
-import estate
-from estate import Estate, Webhook, deployment, named
+from tests.removal import estate
+from tests.removal.estate import Estate, Webhook, deployment, named
 
 FAIRLEAD = os.environ["FAIRLEAD"]
 KUBECTL = str(pathlib.Path(os.environ["FAIRLEAD_CLUSTER_BIN"]) / "kubectl")
@@ -195,7 +195,8 @@ class Removal(unittest.TestCase):
         self.assertEqual(lines[-1]["gone"], estate.COUNT)
         gone = [line["object"] for line in lines if line.get("event") == "removed"]
         order = [(one["kind"], one["name"]) for one in gone]
-        first, last = {}, {}
+        first: dict[str, int] = {}
+        last: dict[str, int] = {}
         for place, (kind, _) in enumerate(order):
             first.setdefault(kind, place)
             last[kind] = place

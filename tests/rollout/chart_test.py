@@ -7,16 +7,13 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
-import late_webhook
+from peers import peers
+from tests.rollout import late_webhook
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "peers"))
-import peers  # noqa: E402
-
 FAIRLEAD = os.environ["FAIRLEAD"]
 CHART = str(ROOT / "examples/mothership")
 CLUSTER_TOOL = str(ROOT / "cluster/cluster")

@@ -81,7 +81,7 @@ class LateWebhook:
                 "metadata": {"name": f"widgets.{self.story.group}"}, "spec": spec}
 
     def client_config(self, path):
-        config = {"service": {"name": "guard", "namespace": self.story.name, "path": path, "port": 443}}
+        config: dict = {"service": {"name": "guard", "namespace": self.story.name, "path": path, "port": 443}}
         return config if self.story.shape.late_certificate else {**config, "caBundle": self.authority}
 
     def configuration(self, resource="widgets"):
@@ -104,7 +104,7 @@ class LateWebhook:
                 "spec": {"selector": {"app": "guard"}, "ports": [{"port": 443, "targetPort": 8443}]}}
 
     def workload(self):
-        container = {"name": "guard", "image": IMAGE, "imagePullPolicy": "Never",
+        container: dict = {"name": "guard", "image": IMAGE, "imagePullPolicy": "Never",
                      "args": ["webhook", "-late", f"{self.story.late:.3f}s"],
                      "readinessProbe": {"httpGet": {"path": "/healthz", "port": 8080}, "periodSeconds": 1},
                      "volumeMounts": [{"name": "certificate", "mountPath": "/certs"}]}
@@ -185,7 +185,7 @@ def records(cluster, namespace):
 
 def seen_by_webhook(cluster, webhook):
     """Names of the objects that the webhook was asked about when it was no dry run -> their uids, where it was told."""
-    seen = {}
+    seen: dict = {}
     for record in records(cluster, webhook.story.name):
         assert record["left"] == 0, "more reviews than the webhook keeps"
         for review in record["reviews"] or []:

@@ -13,8 +13,8 @@ import threading
 import time
 import unittest
 
-import late_webhook
-from late_webhook import LateWebhook, Shape, Story
+from tests.rollout import late_webhook
+from tests.rollout.late_webhook import LateWebhook, Shape, Story
 
 ROUNDS = 3
 FAIRLEAD = os.environ["FAIRLEAD"]
@@ -119,10 +119,10 @@ class Race(Case):
         return True
 
     def race(self, title, **shape):
-        shape = Shape(**shape)
+        wanted = Shape(**shape)
         with concurrent.futures.ThreadPoolExecutor(ROUNDS + 1) as pool:
-            runs = [pool.submit(self.kubectl_loses, title, shape)]
-            runs += [pool.submit(self.fairlead_wins, title, shape, number) for number in range(ROUNDS)]
+            runs = [pool.submit(self.kubectl_loses, title, wanted)]
+            runs += [pool.submit(self.fairlead_wins, title, wanted, number) for number in range(ROUNDS)]
         for run in runs:
             with self.subTest(title):
                 run.result()
@@ -171,7 +171,11 @@ class Trouble(Case):
             webhook = LateWebhook(Story(Shape(policy="Ignore"), f"killed-{number}-{SEED}", late=dice.uniform(2, 4)))
             objects = self.in_a_hostile_order(webhook, dice)
             life = dice.uniform(0.1, 3)
-            fairlead(objects, lambda process: (time.sleep(life), process.kill()))
+
+            def kill_late(process):
+                time.sleep(life)
+                process.kill()
+            fairlead(objects, kill_late)
             self.judge(webhook, fairlead(objects))
         with concurrent.futures.ThreadPoolExecutor(ROUNDS) as pool:
             list(pool.map(killed, range(ROUNDS)))

@@ -2,7 +2,7 @@
 import itertools
 import time
 
-from script import Mistake
+from tests.scripts.script import Mistake
 
 # Seconds for what a server does by itself. It bounds a run that would never end and says nothing of how long anything
 # should take: the real server empties five CRDs at a time, each for five seconds at least when its list lags behind.

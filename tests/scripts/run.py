@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Runs request scripts against an API server and compares its answers with the recorded ones, or records them."""
 import argparse
 import concurrent.futures
@@ -11,12 +10,10 @@ import sys
 import time
 import traceback
 
-sys.dont_write_bytecode = True
-
-from normal import Normal  # noqa: E402
-from script import Mistake, Script, answer_lines  # noqa: E402
-from server import Server, Unreachable  # noqa: E402
-from session import Session  # noqa: E402
+from tests.scripts.normal import Normal
+from tests.scripts.script import Mistake, Script, answer_lines
+from tests.scripts.server import Server, Unreachable
+from tests.scripts.session import Session
 
 HERE = pathlib.Path(__file__).resolve().parent
 RECORDED_FROM = "1.37"
@@ -94,7 +91,7 @@ def main():
                if not wanted.names or any(name in str(path.relative_to(HERE)) for name in wanted.names)]
     server = Server(wanted.kubeconfig)
     if wanted.record and server.is_sandbox():
-        sys.exit("run.py: answers are recorded from a real server only, and this is the sandbox")
+        sys.exit("tests.scripts.run: answers are recorded from a real server only, and this is the sandbox")
     version = server.version()
     expected_to_differ, differing = set(), set()
     if version != RECORDED_FROM and not wanted.record:
@@ -117,7 +114,7 @@ def main():
                     failed += 1
     if wanted.note_differences:
         if version == RECORDED_FROM or wanted.names:
-            sys.exit(f"run.py: --note-differences is for all scripts, on another version than {RECORDED_FROM}")
+            sys.exit(f"tests.scripts.run: --note-differences is for all scripts, on another version than {RECORDED_FROM}")
         list_of_differing.parent.mkdir(exist_ok=True)
         list_of_differing.write_text("".join(f"{name}\n" for name in sorted(differing)))
     if expected_to_differ:

@@ -34,7 +34,8 @@ class Script:
         self.read(self.text.splitlines())
 
     def read(self, lines):
-        comments, step = [], None
+        comments: list[str] = []
+        step = None
         for number, line in enumerate(lines, 1):
             match = STEP.match(line)
             if match:

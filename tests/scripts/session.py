@@ -1,13 +1,14 @@
 """One run of a script: its namespace, its webhooks and watches, and the carrying out of its steps."""
 import json
 import re
+from collections.abc import Callable
 
-from fields import parts_of, value_at
-from given import repeat_until, wait_until_furnished, wait_until_taken_in
-from normal import random_names
-from script import Mistake
-from watch import Watch
-from webhooks import Webhooks
+from tests.scripts.fields import parts_of, value_at
+from tests.scripts.given import repeat_until, wait_until_furnished, wait_until_taken_in
+from tests.scripts.normal import random_names
+from tests.scripts.script import Mistake
+from tests.scripts.watch import Watch
+from tests.scripts.webhooks import Webhooks
 
 PLACEHOLDER = re.compile(r"\{(url:)?[A-Za-z0-9-]+\}")
 
@@ -78,8 +79,10 @@ class Session:
             if order == "distinct":
                 calls = [call for call, before in zip(calls, [None, *calls]) if call != before]
             return f"{len(calls)} calls", calls
-        {"GIVEN": self.given, "PROBE": self.probe, "UNTIL": self.until, "LET": self.let, "WATCH": self.watch,
-         "WEBHOOK": self.webhook}[step.verb](argument, body, step)
+        steps: dict[str, Callable] = {
+            "GIVEN": self.given, "PROBE": self.probe, "UNTIL": self.until, "LET": self.let, "WATCH": self.watch,
+            "WEBHOOK": self.webhook}
+        steps[step.verb](argument, body, step)
         return None
 
     def comparable(self, value, step):

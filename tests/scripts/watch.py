@@ -5,9 +5,9 @@ import socket
 import threading
 import time
 
-from given import PATIENCE
-from script import Mistake
-from server import is_starting
+from tests.scripts.given import PATIENCE
+from tests.scripts.script import Mistake
+from tests.scripts.server import is_starting
 
 
 def counts(event):

@@ -26,7 +26,7 @@ def rollout(objects, seed=1):
             needs.append([node, node - 3, 1, 0])
         if key[1] == "Berth":
             needs.append([node, objects, 2, 1])
-    lines = [(0.0, {"event": "started", "text": f"{objects} objects", "details": {
+    lines: list[tuple[float, dict]] = [(0.0, {"event": "started", "text": f"{objects} objects", "details": {
         "command": "apply", "time": "2026-05-04T10:20:30Z", "objects": objects, "bundle": "harbour"}})]
     lines.append((0.05, {"event": "graph", "details": {
         "objects": [[*key, source] for key, source in zip(keys, sources)], "others": [["guard", GUARD]], "reasons": reasons, "needs": needs}}))

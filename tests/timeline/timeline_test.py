@@ -6,8 +6,8 @@ import subprocess
 import tempfile
 import unittest
 
-import journals
-from browser import Browser
+from tests.timeline import journals
+from tests.timeline.browser import Browser
 
 FAIRLEAD = os.environ["FAIRLEAD"]
 

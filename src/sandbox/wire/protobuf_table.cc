@@ -1,4 +1,4 @@
-// Written by scripts/protobuf-table from the Go modules of Kubernetes v0.37.1: not to be edited.
+// Written by scripts/protobuf_table.py from the Go modules of Kubernetes v0.37.1: not to be edited.
 #include "sandbox/wire/protobuf_table.h"
 
 namespace fairlead::sandbox::protobuf_table {

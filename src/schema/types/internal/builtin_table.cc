@@ -1,4 +1,4 @@
-// Written by scripts/schema-table/schema-table from kube-apiserver v1.37.1: not to be edited.
+// Written by scripts/schema_table.py from kube-apiserver v1.37.1: not to be edited.
 #include "schema/types/internal/builtin_table.h"
 
 namespace fairlead::schema::table {

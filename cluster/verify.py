@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Proves the cluster tool: a whole cluster and two control planes side by side, and nothing is left behind.
 
 Prints one line a check, then `N passed, N failed`; exit code 1 if any failed. It takes about a minute once the binaries
@@ -14,9 +13,7 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True
-
-from settings import CACHE, become_root  # noqa: E402
+from cluster.settings import CACHE, become_root
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLUSTER = str(HERE / "cluster")
@@ -273,7 +270,7 @@ def all_checks():
         def whoami(*options):
             path = cluster("kubeconfig", "--name", NAMES["one"], *options).strip()
             return kubectl("one", "--kubeconfig", path, "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")
-        users = [whoami(*options) for options in ([], ["--user"], ["--token"], ["--user", "--token"])]
+        users = [whoami(*options) for options in ((), ("--user",), ("--token",), ("--user", "--token"))]
         expect(users == ["admin", "plain-user", "token-admin", "token-user"], users)
         path = cluster("kubeconfig", "--name", NAMES["one"], "--user").strip()
         words = kubectl("one", "--kubeconfig", path, "get", "configmaps", code=1)

@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 """Records cel.jsonl, json_patch.jsonl and admission_answers.jsonl of tests/fixtures anew.
 
-    scripts/library-fixtures/library-fixtures
+    python3 -m scripts.library_fixtures
 
 The cases stay; the answers are those of the Go libraries that the Kubernetes of src/schema/types/internal/builtin_table.cc is made of
-(main.go, beside this file). A case whose answer is "limit" is one that Fairlead does not evaluate: it stays as it is.
+(library-fixtures/main.go). A case whose answer is "limit" is one that Fairlead does not evaluate: it stays as it is.
 """
 import os
 import pathlib
@@ -13,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIXTURES = {"cel": "cel.jsonl", "json-patch": "json_patch.jsonl", "admission-answers": "admission_answers.jsonl"}
 
 
@@ -22,7 +21,7 @@ def main():
     release = re.search(r'string_view version = "v(\d+\.\d+)\.', table)[1]
     environment = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=mod -buildvcs=false"}
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(pathlib.Path(__file__).with_name("main.go"), folder)
+        shutil.copy(ROOT / "scripts/library-fixtures/main.go", folder)
         for file in ("go.mod", "go.sum"):
             shutil.copy(ROOT / "cluster" / "kube" / release / file, folder)
         # -trimpath as in cluster/builds.py: what is compiled there is not compiled again.

@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 """Writes src/schema/types/internal/builtin_table.cc: the built-in types and resources, from a running API server.
 
-    scripts/schema-table/schema-table [--name CLUSTER]
+    python3 -m scripts.schema_table [--name CLUSTER]
 
 What the server publishes (OpenAPI v3, discovery, table columns) is the source; how each Go type writes its zero values
-comes from the types themselves, through fields.go beside this file. The form of the table: src/schema/types/builtin.h.
+comes from the types themselves, through schema-table/fields.go. The form of the table: src/schema/types/builtin.h.
 """
 import argparse
 import json
@@ -12,13 +11,11 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-from kube_api import Api  # noqa: E402
+from tests.kube_api import Api
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 GROUPS = [
     "api/v1", "apis/admissionregistration.k8s.io/v1", "apis/apiextensions.k8s.io/v1", "apis/apiregistration.k8s.io/v1",
@@ -124,7 +121,7 @@ def go_fields(version):
     """What fields.go prints, built with the modules that cluster/kube pins for this version: "v1.37.1"."""
     release = ".".join(version.removeprefix("v").split(".")[:2])
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(pathlib.Path(__file__).with_name("fields.go"), os.path.join(folder, "main.go"))
+        shutil.copy(ROOT / "scripts/schema-table/fields.go", os.path.join(folder, "main.go"))
         for file in ("go.mod", "go.sum"):
             shutil.copy(ROOT / "cluster" / "kube" / release / file, folder)
         environment = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=mod -buildvcs=false"}
@@ -176,7 +173,7 @@ def main():
             resources.append(f"{group}/{group_version} " + json.dumps(found, separators=(",", ":"), ensure_ascii=False))
     types.define("io.k8s.apimachinery.pkg.apis.meta.v1.Status")
 
-    out = [f"// Written by scripts/schema-table/schema-table from kube-apiserver {version}: not to be edited.",
+    out = [f"// Written by scripts/schema_table.py from kube-apiserver {version}: not to be edited.",
            '#include "schema/types/internal/builtin_table.h"', "", "namespace fairlead::schema::table {", "namespace {", "",
            "// clang-format off", "constexpr std::string_view kTypes[] = {"]
     out += [raw(f"{name} {text}") + "," for name, text in sorted(types.lines.items())]

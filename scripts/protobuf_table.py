@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Writes src/sandbox/wire/protobuf_table.cc: the messages that typed Kubernetes clients send, and objects to test it with.
 
-    scripts/protobuf-table
+    python3 -m scripts.protobuf_table
 
 Numbers and types come from the generated.proto files of the Go modules in the module cache; the names in JSON, and what is
 inlined there, from the tags of the Go types beside them. Only what the kinds in src/schema/types/internal/builtin_table.cc lead to, in
@@ -39,7 +38,7 @@ def short(name):
 
 def go_names(folder):
     """{"Volume": {2: ""}}: the names in JSON, by number; nothing for what is inlined."""
-    names = {}
+    names: dict = {}
     for file in folder.glob("*.go"):
         struct = None
         for line in file.read_text().splitlines():
@@ -89,7 +88,7 @@ def main():
     table = (ROOT / "src/schema/types/internal/builtin_table.cc").read_text()
     # The modules of Kubernetes v1.37.1 are v0.37.1.
     version = "v0." + re.search(r'string_view version = "v1\.([\d.]+)"', table)[1]
-    messages = {}
+    messages: dict = {}
     for module in MODULES:
         for file in sorted((cache / f"k8s.io/{module}@{version}").rglob("generated.proto")):
             read(file, messages)
@@ -112,7 +111,7 @@ def main():
         lines[name] = " ".join([name + (f"!{FORMS[name]}" if name in FORMS else ""), *fields])
     text = "".join(f'R"~({lines[name]})~",\n' for name in sorted(lines))
     (ROOT / "src/sandbox/wire/protobuf_table.cc").write_text(f"""\
-// Written by scripts/protobuf-table from the Go modules of Kubernetes {version}: not to be edited.
+// Written by scripts/protobuf_table.py from the Go modules of Kubernetes {version}: not to be edited.
 #include "sandbox/wire/protobuf_table.h"
 
 namespace fairlead::sandbox::protobuf_table {{

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Pins a version of Kubernetes: writes kube/MINOR/go.mod and go.sum, from which `./dev cluster up --version` builds it.
 
 Takes the versions that the Go module proxy has whole, such as v1.36.3. Replaces what was pinned for that minor version.
@@ -10,10 +9,8 @@ import shutil
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True
-
-import builds  # noqa: E402
-from settings import HERE, Failure, run, say  # noqa: E402
+from cluster import builds
+from cluster.settings import HERE, Failure, run, say
 
 GO_MOD = """module fairlead.dev/cluster/kube
 
@@ -47,11 +44,11 @@ def obtainable(go, environment, module, version):
 
 def pin(version):
     if not re.fullmatch(r"v1\.\d+\.\d+", version):
-        raise Failure(f"{version!r} is no version of Kubernetes", "", "cluster/pin v1.36.3")
+        raise Failure(f"{version!r} is no version of Kubernetes", "", "python3 -m cluster.pin v1.36.3")
     staging = version.replace("v1.", "v0.")
     go, environment = builds.find_go(), {**builds.go_environment(), "GOFLAGS": "-mod=mod"}
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
         say(f"reading the go.mod of Kubernetes {version}")
         answer = run([go, "mod", "download", "-json", f"k8s.io/kubernetes@{version}"], "fetching it", cwd="/tmp",
                      env=environment)
@@ -77,7 +74,7 @@ def pin(version):
 if __name__ == "__main__":
     try:
         if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-            raise Failure("which version?", "", "cluster/pin v1.36.3")
+            raise Failure("which version?", "", "python3 -m cluster.pin v1.36.3")
         pin(sys.argv[1])
     except Failure as failure:
         say(failure.text)
