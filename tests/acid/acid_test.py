@@ -53,7 +53,7 @@ class Resuming(unittest.TestCase):
 
     def test_side_by_side_each_run_is_made_once(self):
         todo = [(Made(f"story-{number}"), FAIRLEAD) for number in range(20)]
-        with unittest.mock.patch("running.run", lambda story, tool: row()), unittest.mock.patch("main.say"):
+        with unittest.mock.patch("acid.running.run", lambda story, tool: row()), unittest.mock.patch("acid.main.say"):
             main.run_all(todo, results := Results(self.path), 3)
         self.assertEqual(sorted(one["story"] for one in results.rows), sorted(story.name for story, _ in todo))
         self.assertEqual({one["at_once"] for one in results.rows}, {3})
