@@ -32,8 +32,11 @@ void add_apply(CLI::App& app, Invocation& invocation);
 void add_completion(CLI::App& app, Invocation& invocation);
 void add_delete(CLI::App& app, Invocation& invocation);
 void add_graph(CLI::App& app, Invocation& invocation);
+void add_list(CLI::App& app, Invocation& invocation);
 void add_sandbox(CLI::App& app, Invocation& invocation);
+void add_status(CLI::App& app, Invocation& invocation);
 void add_timeline(CLI::App& app, Invocation& invocation);
+void add_trace(CLI::App& app, Invocation& invocation);
 void add_version(CLI::App& app, Invocation& invocation);
 
 // The engine behind the completion scripts, called as `fairlead __complete -- WORD…`: candidates for the last word.

@@ -51,8 +51,11 @@ int run(int argc, char** argv) {
   add_completion(app, invocation);
   add_delete(app, invocation);
   add_graph(app, invocation);
+  add_list(app, invocation);
   add_sandbox(app, invocation);
+  add_status(app, invocation);
   add_timeline(app, invocation);
+  add_trace(app, invocation);
   add_version(app, invocation);
   std::vector<std::string> words(argv + 1, argv + argc);
   // As kubectl and helm do, the name alone prints the help.

@@ -1,0 +1,38 @@
+// The bundles of a cluster, or of a namespace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/client.h"
+#include "kube/discovery.h"
+
+namespace fairlead::status {
+
+struct BundleSummary {
+  std::string name;
+  std::string home;
+  size_t objects = 0;
+  size_t ready = 0;
+  // Kinds that could not be listed: their objects are not counted.
+  size_t unlisted_kinds = 0;
+  // When the record was created.
+  std::string created;
+  // When a run of the bundle last wrote it: that is when the last run ended, or, while one is at work, about now.
+  std::string last_run;
+  // Who is working on the bundle now; empty if nobody is.
+  std::string held_by;
+};
+
+struct Bundles {
+  std::vector<BundleSummary> bundles;
+  // What could not be listed, and why.
+  std::vector<std::string> notes;
+};
+
+// Lists the bundles whose home is `ns`, or, if it is empty, all of them. A user who may not list in all namespaces gets
+// those of `fallback`, with a note.
+Task<Result<Bundles>> read_bundles(kube::Client& client, kube::Discovery& discovery, std::string ns,
+                                   std::string fallback);
+
+}  // namespace fairlead::status

@@ -1,0 +1,173 @@
+#include "status/show.h"
+
+#include <algorithm>
+
+#include "base/printable.h"
+#include "status/table.h"
+
+namespace fairlead::status {
+namespace {
+
+using readiness::State;
+
+constexpr int kSchemaVersion = 1;
+
+Json json_of(const object::Key& key) {
+  return Json::Object{{"group", key.group}, {"kind", key.kind}, {"namespace", key.ns}, {"name", key.name}};
+}
+
+Json json_of(const std::vector<std::string>& texts) { return Json::Array(texts.begin(), texts.end()); }
+
+std::string joined(const std::vector<std::string>& texts, size_t most) {
+  std::string text;
+  for (size_t i = 0; i < std::min(texts.size(), most); ++i) text += (i == 0 ? "" : ", ") + texts[i];
+  return texts.size() > most ? fmt::format("{} and {} more", text, texts.size() - most) : text;
+}
+
+// "ready", "in progress: 0 of 1 replica is ready"
+std::string state_of(const ObjectStatus& object) {
+  if (object.is_ready()) return "ready";
+  return fmt::format("{}: {}", readiness::name_of(object.verdict.state), object.verdict.reason);
+}
+
+std::string_view colour_of(const ObjectStatus& object) {
+  if (object.verdict.state == State::failed) return "\033[31m";
+  return object.is_ready() ? "\033[32m" : "\033[33m";
+}
+
+std::vector<std::string> lines_below(const ObjectStatus& object) {
+  std::vector<std::string> lines;
+  for (const std::string& cause : object.causes) lines.push_back("because " + cause);
+  if (!object.blocked_by.empty()) {
+    std::vector<std::string> names;
+    for (const object::Key& key : object.blocked_by) names.push_back(key.text());
+    lines.push_back("waits for " + joined(names, names.size()));
+  }
+  for (const PodStatus& pod : object.pods)
+    lines.push_back(fmt::format("Pod {}  {}: {}", pod.name, readiness::name_of(pod.verdict.state), pod.verdict.reason));
+  if (!object.next.empty()) lines.push_back("next " + object.next);
+  return lines;
+}
+
+std::string head_of(const BundleStatus& status) {
+  std::string text = fmt::format("bundle {}, namespace {}\n", status.name, status.home);
+  if (!status.held_by.empty()) text += fmt::format("{} is working on it now\n", status.held_by);
+  return printable(text + fmt::format("{} of {} objects ready\n", status.ready(), status.objects.size()));
+}
+
+Json json_of(const ObjectStatus& object) {
+  Json json = json_of(object.key);
+  json.make("ready") = object.is_ready();
+  json.make("state") = readiness::name_of(object.verdict.state);
+  json.make("reason") = object.verdict.reason;
+  if (!object.causes.empty()) json.make("causes") = json_of(object.causes);
+  if (!object.next.empty()) json.make("next") = object.next;
+  Json::Array blockers, pods;
+  for (const object::Key& key : object.blocked_by) blockers.push_back(json_of(key));
+  for (const PodStatus& pod : object.pods)
+    pods.emplace_back(Json::Object{
+        {"name", pod.name}, {"state", readiness::name_of(pod.verdict.state)}, {"reason", pod.verdict.reason}});
+  if (!blockers.empty()) json.make("blockedBy") = std::move(blockers);
+  if (!pods.empty()) json.make("pods") = std::move(pods);
+  return json;
+}
+
+}  // namespace
+
+std::string text_of(const Bundles& bundles, const Show& show) {
+  Row head{"NAMESPACE", "NAME", "OBJECTS", "READY", "LAST RUN", "AGE"};
+  if (show.wide) head.emplace_back("HELD BY");
+  std::vector<Row> rows = {head};
+  for (const BundleSummary& one : bundles.bundles) {
+    std::string more = one.unlisted_kinds > 0 ? "+" : "";
+    Row row{one.home,
+            one.name,
+            std::to_string(one.objects) + more,
+            std::to_string(one.ready),
+            age(one.last_run, show.now) + " ago",
+            age(one.created, show.now)};
+    if (show.wide) row.push_back(one.held_by.empty() ? "-" : one.held_by);
+    rows.push_back(std::move(row));
+  }
+  return table(rows);
+}
+
+Json json_of(const Bundles& bundles) {
+  Json::Array all;
+  for (const BundleSummary& one : bundles.bundles) {
+    Json json(Json::Object{{"name", one.name},
+                           {"namespace", one.home},
+                           {"objects", uint64_t{one.objects}},
+                           {"ready", uint64_t{one.ready}},
+                           {"created", one.created},
+                           {"lastRun", one.last_run}});
+    if (one.unlisted_kinds > 0) json.make("unlistedKinds") = uint64_t{one.unlisted_kinds};
+    if (!one.held_by.empty()) json.make("heldBy") = one.held_by;
+    all.push_back(std::move(json));
+  }
+  return Json::Object{
+      {"schemaVersion", kSchemaVersion}, {"bundles", std::move(all)}, {"notes", json_of(bundles.notes)}};
+}
+
+std::string text_of(const BundleStatus& status, const Show& show) {
+  size_t widest = 0;
+  for (const ObjectStatus& object : status.objects) widest = std::max(widest, object.key.text().size());
+  std::string text = head_of(status);
+  for (size_t i = 0; i < status.objects.size(); ++i) {
+    const ObjectStatus& object = status.objects[i];
+    bool is_last = i + 1 == status.objects.size();
+    std::string name = printable_line(object.key.text());
+    name.resize(std::max(name.size(), std::min<size_t>(widest, 60)), ' ');
+    std::string state = printable_line(state_of(object));
+    if (show.colours) state = fmt::format("{}{}\033[0m", colour_of(object), state);
+    text += fmt::format("{}{}   {}", is_last ? "└─ " : "├─ ", name, state);
+    text += "\n";
+    std::vector<std::string> below = lines_below(object);
+    for (size_t line = 0; line < below.size(); ++line)
+      text += fmt::format("{}{}{}\n", is_last ? "   " : "│  ", line + 1 == below.size() ? "└─ " : "├─ ",
+                          printable_line(below[line]));
+  }
+  return text;
+}
+
+Json json_of(const BundleStatus& status) {
+  Json::Array objects;
+  for (const ObjectStatus& object : status.objects) objects.push_back(json_of(object));
+  Json json(Json::Object{{"schemaVersion", kSchemaVersion},
+                         {"name", status.name},
+                         {"namespace", status.home},
+                         {"isReady", status.is_ready()},
+                         {"ready", uint64_t{status.ready()}},
+                         {"objects", std::move(objects)},
+                         {"notes", json_of(status.notes)}});
+  if (!status.held_by.empty()) json.make("heldBy") = status.held_by;
+  return json;
+}
+
+std::string text_of(const Trace& trace, const Show& show) {
+  std::string text = trace.chain.front().text() + "\n";
+  for (size_t i = 1; i < trace.chain.size(); ++i) text += fmt::format("  owner     {}\n", trace.chain[i].text());
+  if (trace.bundle) text += fmt::format("  bundle    {}, namespace {}\n", trace.bundle->name, trace.bundle->home);
+  else if (!trace.other_owner.empty()) text += fmt::format("  owner     {}\n", trace.other_owner);
+  else text += "  bundle    none: it belongs to no bundle\n";
+  if (!trace.applied.empty())
+    text += fmt::format("  applied   {} ago, as {}\n", age(trace.applied, show.now), trace.manager);
+  return printable(text);
+}
+
+Json json_of(const Trace& trace) {
+  Json::Array owners;
+  for (size_t i = 1; i < trace.chain.size(); ++i) owners.push_back(json_of(trace.chain[i]));
+  Json json(Json::Object{{"schemaVersion", kSchemaVersion},
+                         {"object", json_of(trace.chain.front())},
+                         {"owners", std::move(owners)},
+                         {"bundle", nullptr},
+                         {"manager", trace.manager},
+                         {"applied", trace.applied},
+                         {"notes", json_of(trace.notes)}});
+  if (trace.bundle) json.make("bundle") = Json::Object{{"name", trace.bundle->name}, {"namespace", trace.bundle->home}};
+  if (!trace.other_owner.empty()) json.make("otherOwner") = trace.other_owner;
+  return json;
+}
+
+}  // namespace fairlead::status

@@ -1,0 +1,223 @@
+#include "status/status.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "manifest/collector.h"
+#include "rollout/rollout.h"
+#include "sandbox/sandbox.h"
+#include "status/bundles.h"
+#include "status/show.h"
+#include "status/table.h"
+#include "status/trace.h"
+
+namespace fairlead::status {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::string_view kWeb = R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {a: "1"}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: key}
+stringData: {password: hunter2}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: web, image: "web:1", resources: {requests: {cpu: 1000m}}}]
+)";
+
+class StatusTest : public testing::Test {
+ protected:
+  StatusTest()
+      : sandbox_(loop_, options()),
+        client_(loop_, sandbox_.api_server(), nullptr, {}),
+        discovery_(client_),
+        journal_(loop_.clock()) {}
+  ~StatusTest() override { loop_.run(sandbox_.stop()); }
+
+  sandbox::Options options() {
+    sandbox::Options options;
+    options.forbids = [this](auto, std::string_view verb, auto, std::string_view resource, std::string_view ns, auto) {
+      return forbids_ && forbids_(verb, resource, ns);
+    };
+    return options;
+  }
+
+  rollout::Ending apply(std::string_view yaml, std::string name = "shop", Duration timeout = std::chrono::minutes(15)) {
+    manifest::Collector collector{manifest::Limits()};
+    collector.add(yaml, "k8s/web.yaml");
+    auto bundle = std::move(collector).finish();
+    rollout::Options options;
+    options.name = std::move(name);
+    options.holder = "ann@laptop, process 7";
+    options.timeout = timeout;
+    options.run = fmt::format("run{}", ++runs_);
+    return loop_.run(rollout::roll_out(client_, discovery_, *std::move(bundle), std::move(options), journal_, nullptr));
+  }
+  BundleStatus status(std::string name = "shop") {
+    auto read = loop_.run(read_status(client_, discovery_, std::move(name), "default"));
+    EXPECT_TRUE(read) << read.error().report();
+    return read ? *std::move(read) : BundleStatus();
+  }
+  std::string text() { return text_of(status(), {.now = loop_.clock().wall_now()}); }
+  void patch(std::string_view plural, std::string_view group, std::string_view name, std::string_view patch) {
+    object::Resource resource{
+        .group = std::string(group), .version = "v1", .kind = "X", .plural = std::string(plural), .namespaced = true};
+    auto done = loop_.run(client_.patch(resource, "default", name, kube::PatchType::merge, *Json::parse(patch),
+                                        {.field_manager = "kubectl-edit"}));
+    ASSERT_TRUE(done) << done.error().error().report();
+  }
+  void remove(std::string_view plural, std::string_view name) {
+    object::Resource resource{
+        .group = "", .version = "v1", .kind = "X", .plural = std::string(plural), .namespaced = true};
+    ASSERT_TRUE(loop_.run(client_.remove(resource, "default", name)));
+  }
+
+  VirtualLoop loop_;
+  std::function<bool(std::string_view verb, std::string_view resource, std::string_view ns)> forbids_;
+  sandbox::Sandbox sandbox_;
+  kube::Client client_;
+  kube::Discovery discovery_;
+  journal::Journal journal_;
+  int runs_ = 0;
+};
+
+TEST_F(StatusTest, EverythingIsReady) {
+  ASSERT_EQ(apply(kWeb).how, rollout::Ending::How::done);
+  EXPECT_TRUE(status().is_ready());
+  EXPECT_EQ(text(),
+            "bundle shop, namespace default\n"
+            "3 of 3 objects ready\n"
+            "├─ ConfigMap default/settings   ready\n"
+            "├─ Secret default/key           ready\n"
+            "└─ Deployment default/web       ready\n");
+}
+
+TEST_F(StatusTest, AWorkloadThatIsNotReadyShowsItsPodsAndWhatWaitsForIt) {
+  (void)apply(std::string(kWeb) + R"(
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: later, annotations: {fairlead.dev/needs: Deployment/web}}
+)",
+              "shop");
+  patch("deployments", "apps", "web", R"({"spec":{"template":{"spec":{"nodeSelector":{"no":"such-node"}}}}})");
+  BundleStatus now = status();
+  EXPECT_FALSE(now.is_ready());
+  ASSERT_EQ(now.objects.size(), 4u);
+  EXPECT_EQ(now.objects[3].key.kind, "Deployment");
+  EXPECT_EQ(now.objects[3].verdict.state, readiness::State::in_progress);
+  EXPECT_FALSE(now.objects[3].pods.empty());
+  EXPECT_THAT(text(), HasSubstr("3 of 4 objects ready\n"));
+}
+
+TEST_F(StatusTest, ABundleThatIsNotThereIsAnError) {
+  auto read = loop_.run(read_status(client_, discovery_, "nope", "default"));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().report(),
+            "error: there is no bundle nope in namespace default\n  next      "
+            "fairlead list -A\n");
+}
+
+TEST_F(StatusTest, BundlesAreListed) {
+  (void)apply(kWeb);
+  (void)apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}", "other");
+  auto bundles = loop_.run(read_bundles(client_, discovery_, "", "default"));
+  ASSERT_TRUE(bundles) << bundles.error().report();
+  ASSERT_EQ(bundles->bundles.size(), 2u);
+  EXPECT_EQ(bundles->bundles[0].name, "other");
+  EXPECT_EQ(bundles->bundles[0].objects, 1u);
+  EXPECT_EQ(bundles->bundles[1].name, "shop");
+  EXPECT_EQ(bundles->bundles[1].objects, 3u);
+  EXPECT_EQ(bundles->bundles[1].ready, 3u);
+  EXPECT_EQ(bundles->bundles[1].held_by, "");
+  BundleSummary one{.name = "shop",
+                    .home = "default",
+                    .objects = 3,
+                    .ready = 2,
+                    .unlisted_kinds = 1,
+                    .created = "2030-01-01T00:00:00Z",
+                    .last_run = "2030-01-01T05:00:00Z",
+                    .held_by = "ann@laptop, process 7"};
+  WallTime now = WallTime(std::chrono::sys_days(std::chrono::January / 10 / 2030));
+  EXPECT_EQ(text_of(Bundles{.bundles = {one}, .notes = {}}, {.now = now, .wide = true}),
+            "NAMESPACE   NAME   OBJECTS   READY   LAST RUN   AGE   HELD BY\n"
+            "default     shop   3+        2       8d ago     9d    ann@laptop, "
+            "process 7\n");
+}
+
+TEST_F(StatusTest, AUserOfOneNamespaceSeesItsBundles) {
+  (void)apply(kWeb);
+  forbids_ = [](auto, auto, std::string_view ns) { return ns.empty(); };
+  auto bundles = loop_.run(read_bundles(client_, discovery_, "", "default"));
+  ASSERT_TRUE(bundles) << bundles.error().report();
+  ASSERT_EQ(bundles->bundles.size(), 1u);
+  EXPECT_EQ(bundles->bundles[0].objects, 3u);
+  EXPECT_THAT(bundles->notes, ElementsAre("this user may not list ConfigMaps in all namespaces: only "
+                                          "those of namespace default are shown"));
+}
+
+TEST_F(StatusTest, AnObjectIsFollowedToItsBundle) {
+  (void)apply(kWeb);
+  auto found = loop_.run(trace(client_, discovery_, "cm/settings", "default"));
+  ASSERT_TRUE(found) << found.error().report();
+  EXPECT_EQ(found->bundle->name, "shop");
+  EXPECT_EQ(found->manager, "fairlead/default/shop");
+  EXPECT_FALSE(found->applied.empty());
+}
+
+TEST_F(StatusTest, APodIsFollowedThroughItsOwners) {
+  (void)apply(kWeb);
+  auto pods = loop_.run(client_.request({.target = "/api/v1/namespaces/default/pods"}));
+  std::string name(pods->value["items"].item(0)["metadata"]["name"].string_or(""));
+  auto found = loop_.run(trace(client_, discovery_, "pod/" + name, "default"));
+  ASSERT_TRUE(found) << found.error().report();
+  ASSERT_EQ(found->chain.size(), 3u);
+  EXPECT_EQ(found->chain[1].kind, "ReplicaSet");
+  EXPECT_EQ(found->chain[2].text(), "Deployment default/web");
+  EXPECT_EQ(found->bundle->name, "shop");
+}
+
+TEST_F(StatusTest, WhatBelongsToNoBundleSaysSo) {
+  auto found = loop_.run(trace(client_, discovery_, "ns/default", "default"));
+  ASSERT_TRUE(found) << found.error().report();
+  EXPECT_EQ(text_of(*found, {}), "Namespace default\n  bundle    none: it belongs to no bundle\n");
+  EXPECT_EQ(loop_.run(trace(client_, discovery_, "default", "default")).error().report(),
+            "error: \"default\" names no object\n"
+            "  next      write it as KIND/NAME, such as deployment/web, with "
+            "-n for its namespace\n");
+  EXPECT_EQ(loop_.run(trace(client_, discovery_, "gadget/x", "default")).error().report(),
+            "error: the cluster serves no kind gadget\n  next      kubectl "
+            "api-resources\n");
+}
+
+TEST(Table, ColumnsAreAlignedAndHarmless) {
+  EXPECT_EQ(table({{"A", "B"}, {"long", "x\x1b[31m"}, {"ü", "y"}}), "A      B\nlong   x\\x1b[31m\nü      y\n");
+}
+
+TEST(Table, Ages) {
+  WallTime now = WallTime(std::chrono::sys_days(std::chrono::January / 10 / 2030));
+  EXPECT_EQ(age("2030-01-09T23:59:15Z", now), "45s");
+  EXPECT_EQ(age("2030-01-09T23:55:00Z", now), "5m");
+  EXPECT_EQ(age("2030-01-09T20:00:00Z", now), "4h");
+  EXPECT_EQ(age("2030-01-01T00:00:00Z", now), "9d");
+  EXPECT_EQ(age("2031-01-01T00:00:00Z", now), "0s");
+  EXPECT_EQ(age("nonsense", now), "?");
+}
+
+}  // namespace
+}  // namespace fairlead::status
