@@ -23,6 +23,7 @@ using State = ObjectEnding::State;
 
 constexpr Duration kInterruptionCheck = std::chrono::seconds(1);
 constexpr size_t kNamedKinds = 6;
+constexpr std::string_view kResourcePolicy = "helm.sh/resource-policy";
 
 const Json kNothing;
 
@@ -213,9 +214,41 @@ class Engine {
     }
   }
 
+  void keep_by_policy(uint32_t i, std::string why) {
+    const object::Key& key = run_.key(i);
+    if (run_.states[i].progress.terminating || run_.states[i].last.is_null()) return;
+    std::string where = key.ns.empty() ? "" : fmt::format(" -n {}", key.ns);
+    run_.states[i].kept =
+        Error(ErrorKind::denied, fmt::format("{} stays", key.text()))
+            .because(std::move(why))
+            .next(fmt::format("fairlead delete {}/{}{} --force deletes it", key.kind, key.name, where));
+  }
+
+  // Finds the objects of a bundle that Helm would keep, and the Namespaces and CRDs that stay because they would take
+  // such an object with them.
+  void find_what_a_policy_keeps() {
+    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+      const object::Key& key = run_.key(i);
+      const Json& policy = run_.states[i].last["metadata"]["annotations"][kResourcePolicy];
+      if (policy.string_or("") != "keep" || run_.states[i].progress.terminating) continue;
+      keep_by_policy(i, fmt::format("it has the annotation {}: keep", kResourcePolicy));
+      std::vector<object::Key> containers = {{.group = "", .kind = "Namespace", .ns = "", .name = key.ns}};
+      if (const auto& resource = run_.states[i].resource)
+        containers.push_back({.group = "apiextensions.k8s.io",
+                              .kind = "CustomResourceDefinition",
+                              .ns = "",
+                              .name = resource->name_with_group()});
+      for (const object::Key& container : containers)
+        if (auto found = run_.index.find(container); found != run_.index.end())
+          keep_by_policy(found->second, fmt::format("{} would go with it, and has the annotation {}: keep", key.text(),
+                                                    kResourcePolicy));
+    }
+  }
+
   // Finds the Namespaces and CRDs that stay, because a bundle must not delete objects of others with them.
   void find_what_is_kept(const std::vector<Collateral>& collaterals) {
     if (!run_.options.bundle) return;
+    find_what_a_policy_keeps();
     for (const Collateral& collateral : collaterals) {
       TargetState& entry = run_.states[collateral.container];
       // An object that is being deleted already cannot be kept.

@@ -308,6 +308,30 @@ TEST_F(MembersTest, ADefinitionWithInstancesOfOthersStays) {
   EXPECT_FALSE(get("/apis/example.com/v1/namespaces/default/widgets/theirs").is_null());
 }
 
+TEST_F(MembersTest, WhatHelmWouldKeepStays) {
+  have_shop();
+  have_shared();
+  put_as_shop(config_map("a", label_ + ", annotations: {helm.sh/resource-policy: keep}", "team"));
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap shared/a gone\nConfigMap team/a kept\nNamespace shared gone\n");
+  EXPECT_EQ(told_to_stay(),
+            std::vector<std::string>{"ConfigMap team/a: it stays: it has the annotation helm.sh/resource-policy: keep "
+                                     "(fairlead delete ConfigMap/a -n team --force deletes it)"});
+}
+
+TEST_F(MembersTest, WhatHelmWouldKeepKeepsItsNamespace) {
+  have_shop();
+  have_shared();
+  put_as_shop(config_map("a", label_ + ", annotations: {helm.sh/resource-policy: keep}", "shared"));
+  Ending ending = remove_shop({.with_contents = true});
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap shared/a kept\nConfigMap team/a gone\nNamespace shared kept\n");
+  EXPECT_THAT(events(),
+              HasSubstr("ConfigMap shared/a would go with it, and has the annotation helm.sh/resource-policy: "
+                        "keep"));
+}
+
 TEST_F(MembersTest, ABrokenWebhookOfItsOwnDoesNotKeepABundleIn) {
   have_shop();
   have_broken_guard(label_);
