@@ -24,21 +24,6 @@ std::string place_of(std::string_view api_version, std::string_view kind) {
   return fmt::format("{} {}", api_version, kind);
 }
 
-// Returns the object as the server would store it: with defaults, and in the stored form.
-Json completed(const Types::Known& known, const Json& object) {
-  if (known.custom) return schema::stored_form(*known.schema, schema::with_structural_defaults(known.open_api, object));
-  Json out = schema::with_defaults(*known.schema, schema::stored_form(*known.schema, object));
-  if (out["kind"].string_or("") == "Secret") return with_strings_as_data(std::move(out));
-  if (out["kind"].string_or("") != "StatefulSet") return out;
-  // The server treats the claim templates of a StatefulSet as objects of their own.
-  if (!out["spec"]["volumeClaimTemplates"].is_array()) return out;
-  for (Json& claim : *out.make("spec").make("volumeClaimTemplates").if_array()) {
-    claim.make("apiVersion") = "v1";
-    claim.make("kind") = "PersistentVolumeClaim";
-  }
-  return out;
-}
-
 // Finds out whether an apply affects other managers although it stores the same values. The server detects conflicts
 // before it completes the object, and it makes the applying manager's entry the newest. So no other manager may own a
 // field that differs at that point. And no other manager's apply entry may follow ours: entries are sorted by time, and
@@ -61,7 +46,7 @@ bool applies_to_the_same(const Json& wanted, const Json& live, std::string_view 
   if (!schema::misfits(*known.schema, wanted, schema::Duplicates::refused).empty()) return false;
   Json merged = schema::merge(*known.schema, live, wanted);
   if (fields::equal_values(merged, live)) return true;
-  Json result = completed(known, merged);
+  Json result = as_stored(known, merged);
   // Manifest generators often write null here, and the server keeps its own value.
   if (wanted["metadata"]["creationTimestamp"].is_null())
     result.make("metadata").make("creationTimestamp") = live["metadata"]["creationTimestamp"];
@@ -126,6 +111,20 @@ class Doubt {
 };
 
 }  // namespace
+
+Json as_stored(const Types::Known& known, const Json& object) {
+  if (known.custom) return schema::stored_form(*known.schema, schema::with_structural_defaults(known.open_api, object));
+  Json out = schema::with_defaults(*known.schema, schema::stored_form(*known.schema, object));
+  if (out["kind"].string_or("") == "Secret") return with_strings_as_data(std::move(out));
+  if (out["kind"].string_or("") != "StatefulSet") return out;
+  // The server treats the claim templates of a StatefulSet as objects of their own.
+  if (!out["spec"]["volumeClaimTemplates"].is_array()) return out;
+  for (Json& claim : *out.make("spec").make("volumeClaimTemplates").if_array()) {
+    claim.make("apiVersion") = "v1";
+    claim.make("kind") = "PersistentVolumeClaim";
+  }
+  return out;
+}
 
 Json with_strings_as_data(Json secret) {
   auto is_text = [](const Json::Member& member) { return member.value.if_string() != nullptr; };

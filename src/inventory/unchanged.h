@@ -30,6 +30,10 @@ class Types {
   std::map<std::string, Known, std::less<>> known_;
 };
 
+// Returns an object of a known kind as the API server would store it: with defaults, and in the stored form. Requires
+// that the kind has a schema.
+Json as_stored(const Types::Known& known, const Json& object);
+
 // Moves the stringData of a Secret to its data, if every value is text. The API server stores it that way. A run must
 // own it that way, too: a key that is owned as stringData would stay in the cluster after it was removed from the
 // manifest.
