@@ -9,9 +9,12 @@
 #include "removal/run.h"
 #include "rollout/guards/causes.h"
 #include "rollout/internal/ending.h"
+#include "rollout/internal/forecast_order.h"
 #include "rollout/internal/journal_details.h"
+#include "rollout/internal/permissions.h"
 #include "rollout/internal/prepare.h"
 #include "rollout/internal/prune.h"
+#include "rollout/sending/as_sent.h"
 #include "rollout/sending/claim_keeper.h"
 #include "rollout/sending/hooks.h"
 #include "rollout/sending/sending.h"
@@ -300,6 +303,10 @@ class Engine {
     co_await claim_scope_.join();
     bool settled = complete && pruned.errors.empty();
     co_await claim_keeper_.give_back(settled ? std::optional(remaining(pruned)) : std::nullopt);
+    if (run_.options.dry_run) {
+      add_order(run_);
+      co_await check_permissions(run_, pruned);
+    }
     Ending ending = ending_of(run_);
     for (ObjectEnding& object : pruned.objects) ending.objects.push_back(std::move(object));
     if (claim_keeper_.loss()) pruned.errors.push_back(*claim_keeper_.loss());

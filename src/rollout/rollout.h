@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "kube/client.h"
 #include "kube/discovery.h"
 #include "manifest/manifest.h"
+#include "rollout/core/forecast.h"
 #include "rollout/core/options.h"
 
 namespace fairlead::rollout {
@@ -43,6 +45,8 @@ struct ObjectEnding {
   bool ready = false;
   std::optional<Error> error;
   std::vector<std::string> warnings;
+  // Set by a dry run for each object that would not stay as it is.
+  std::shared_ptr<const Forecast> forecast = {};
 };
 // Returns "not sent", "unchanged" and so on.
 std::string_view name_of(ObjectEnding::State state);
@@ -65,6 +69,8 @@ struct Ending {
   // Each root cause once, with the objects that it blocks.
   std::vector<Cause> causes;
   std::vector<PathStep> critical_path;
+  // Only of a dry run.
+  std::vector<Concern> concerns;
   Duration took{};
   uint64_t requests = 0;
 };

@@ -22,14 +22,6 @@ std::string quoted_after(std::string_view text, std::string_view before) {
   return end == std::string_view::npos ? std::string() : std::string(text.substr(begin, end - begin));
 }
 
-// Returns the owner in a message such as: conflict with "kubectl" with subresource "scale" using apps/v1
-std::string owner_in(std::string_view message) {
-  std::string manager = quoted_after(message, "conflict with \"");
-  if (manager.empty()) return std::string(message);
-  std::string subresource = quoted_after(message, "with subresource \"");
-  return subresource.empty() ? manager : fmt::format("{} ({})", manager, subresource);
-}
-
 std::string list_of(const std::vector<std::string>& fields) {
   size_t shown = std::min(fields.size(), kFieldsNamed);
   std::string text;
@@ -82,6 +74,14 @@ std::string explained(const object::Object& object, const object::FieldPath& pat
 }
 
 }  // namespace
+
+// A message is, for example: conflict with "kubectl" with subresource "scale" using apps/v1
+std::string owner_in(std::string_view message) {
+  std::string manager = quoted_after(message, "conflict with \"");
+  if (manager.empty()) return std::string(message);
+  std::string subresource = quoted_after(message, "with subresource \"");
+  return subresource.empty() ? manager : fmt::format("{} ({})", manager, subresource);
+}
 
 std::vector<std::string> owner_lines(const kube::Fault& conflict) {
   std::vector<std::pair<std::string, std::vector<std::string>>> owners;

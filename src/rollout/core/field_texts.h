@@ -8,6 +8,8 @@
 
 namespace fairlead::rollout {
 
+// Returns the owner in the message of a conflict: "kubectl", or "kubectl (scale)" if it used a subresource.
+std::string owner_in(std::string_view message);
 // Returns one line for each manager that owns a field which the apply wanted to set: ".spec.replicas is owned by
 // kubectl (scale)".
 std::vector<std::string> owner_lines(const kube::Fault& conflict);

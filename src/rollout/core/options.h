@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "diff/diff.h"
 
 namespace fairlead::rollout {
 
@@ -35,7 +36,18 @@ struct Options {
   bool force_conflicts = false;
   // Moves objects that belong to another bundle to this one.
   bool adopt = false;
+  // Stores nothing, and finds out what would happen (ObjectEnding::forecast).
   bool dry_run = false;
+  // In a dry run: sends nothing that could change an object, not even as a dry run, and compares with the objects in
+  // the cluster instead.
+  bool compare_only = false;
+  // In a dry run: how objects are shown.
+  diff::Look look;
+  // In a dry run: show created objects as the API server would store them, not as they are sent.
+  bool with_defaults = false;
+  // In a dry run: a random text that makes digests of objects with secrets hard to guess. Without it there are no
+  // digests.
+  std::string digest_key;
   bool prune = false;
   // Prunes Namespaces and CRDs that left the bundle even if they contain objects that others made.
   bool with_contents = false;

@@ -17,6 +17,7 @@
 #include "kube/discovery.h"
 #include "manifest/manifest.h"
 #include "readiness/verdict.h"
+#include "rollout/core/forecast.h"
 #include "rollout/core/options.h"
 #include "rollout/core/placing.h"
 #include "rollout/core/plan.h"
@@ -47,6 +48,8 @@ struct ObjectState {
   bool taken_over = false;
   // In a dry run: the API server could not check it.
   bool unchecked = false;
+  // In a dry run: what would happen to it. Null if it would stay as it is.
+  std::shared_ptr<Forecast> forecast;
   std::vector<std::string> warnings;
 };
 
@@ -129,6 +132,8 @@ struct Run {
   std::string part_of;
   // Other field managers of the same user. This run takes over their fields.
   std::set<std::string, std::less<>> predecessors;
+  // In a dry run: what the user should know before.
+  std::vector<Concern> concerns;
 
   const object::Object& object(uint32_t node) const { return bundle.objects[node]; }
   Duration timeout_for(const object::Key& key) const;

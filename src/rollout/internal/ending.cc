@@ -34,7 +34,8 @@ ObjectEnding object_ending(const Run& run, uint32_t node) {
           .state = state_of(run, node),
           .ready = run.plan.state(node) == Plan::State::done,
           .error = error == run.errors.end() ? std::nullopt : std::optional(error->second),
-          .warnings = state.warnings};
+          .warnings = state.warnings,
+          .forecast = state.forecast};
 }
 
 Ending::How how(const Run& run) {
@@ -149,6 +150,7 @@ Ending ending_of(const Run& run) {
     ending.causes.push_back(std::move(cause));
   }
   ending.critical_path = critical_path(run);
+  ending.concerns = run.concerns;
   return ending;
 }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <unordered_set>
 
+#include "diff/digest.h"
+#include "inventory/applyset.h"
 #include "removal/removal.h"
 
 namespace fairlead::rollout {
@@ -48,6 +50,18 @@ bool is_home(const inventory::Member& member, const inventory::Inventory& invent
   return member.key.group.empty() && member.key.kind == "Namespace" && member.key.name == inventory.home();
 }
 
+std::shared_ptr<const Forecast> forecast_of(const Prepared& prepared, const Options& options, const object::Key& key) {
+  auto found = prepared.live.find(key);
+  if (!options.dry_run || found == prepared.live.end()) return nullptr;
+  diff::Look look = options.look;
+  look.own_labels.emplace_back(inventory::kPartOfLabel);
+  auto forecast = std::make_shared<Forecast>();
+  forecast->action = Forecast::Action::remove;
+  forecast->change = diff::change_of(*found->second, Json(), look);
+  if (!options.digest_key.empty()) forecast->live_digest = diff::digest_of(*found->second, options.digest_key);
+  return forecast;
+}
+
 }  // namespace
 
 Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Journal& journal,
@@ -87,8 +101,13 @@ Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Jo
   Pruned pruned;
   for (removal::ObjectEnding& object : ending.objects)
     if (is_away(object))
-      pruned.objects.push_back(
-          {.key = std::move(object.key), .source = {}, .state = ObjectEnding::State::removed, .ready = true});
+      pruned.objects.push_back({.key = object.key,
+                                .source = {},
+                                .state = ObjectEnding::State::removed,
+                                .ready = true,
+                                .error = {},
+                                .warnings = {},
+                                .forecast = forecast_of(prepared, options, object.key)});
   for (removal::Cause& cause : ending.causes) pruned.errors.push_back(std::move(cause.error));
   co_return pruned;
 }

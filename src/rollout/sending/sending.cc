@@ -6,6 +6,7 @@
 #include "inventory/unchanged.h"
 #include "rollout/core/deadline.h"
 #include "rollout/guards/causes.h"
+#include "rollout/sending/as_sent.h"
 #include "rollout/sending/conflict_rules.h"
 #include "rollout/sending/effect.h"
 #include "rollout/sending/generated_kinds.h"
@@ -29,19 +30,6 @@ constexpr Duration kSchemaSettles = std::chrono::seconds(15);
 constexpr std::string_view kOnImmutable = "fairlead.dev/on-immutable";
 
 }  // namespace
-
-Json as_sent(const object::Object& object, std::string_view part_of) {
-  Json value = object.value();
-  leave_to_injectors(value);
-  if (!part_of.empty()) value.make("metadata").make("labels").make(inventory::kPartOfLabel) = part_of;
-  // Fields that only the API server sets, and that people copy from `kubectl get -o yaml`.
-  if (Json::Object* metadata = value.make("metadata").if_object())
-    for (std::string_view name : {"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"})
-      metadata->erase(name);
-  if (Json::Object* members = value.if_object()) members->erase("status");
-  bool is_secret = object.kind() == "Secret" && object.group().empty();
-  return is_secret ? inventory::with_strings_as_data(std::move(value)) : value;
-}
 
 bool Sender::is_expected(uint32_t node, const Fault& fault) const {
   if (!fault.wait.only_if_expected) return true;
@@ -135,8 +123,13 @@ Task<kube::Outcome<kube::Reply>> Sender::apply(uint32_t node, uint64_t connectio
   options.dry_run = run_.options.dry_run;
   options.force = force;
   options.connection = connection;
-  Json value = as_sent(object, run_.part_of);
-  auto outcome = co_await run_.client.apply(*run_.kinds.of(object), object.ns(), object.name(), value, options);
+  kube::Outcome<kube::Reply> outcome;
+  if (run_.options.compare_only) {
+    outcome = co_await forecaster_.apply(node, force);
+  } else {
+    Json value = as_sent(object, run_.part_of);
+    outcome = co_await run_.client.apply(*run_.kinds.of(object), object.ns(), object.name(), value, options);
+  }
   --in_flight_;
   freed_.notify_one();
   co_return outcome;
@@ -174,15 +167,6 @@ void Sender::tell_taken_over(uint32_t node, const std::vector<std::string>& mana
   run_.tell(EventKind::note, node, "adopted", fmt::format("its fields {} taken over from {}", verb, text));
 }
 
-Task<void> Sender::look_for_comparison(uint32_t node, const kube::Reply& reply) {
-  if (!is_in_doubt(run_, node, reply)) co_return;
-  const object::Object& object = run_.object(node);
-  auto there = co_await run_.client.get(*run_.kinds.of(object), object.ns(), object.name());
-  if (!there) co_return;
-  compared_.push_back(std::move(there->value));
-  run_.live.emplace(object.key(), &compared_.back());
-}
-
 Task<Result<void>> Sender::park(uint32_t node, const Fault& fault, RetryGate::Place& place) {
   ObjectState& state = run_.states[node];
   bool is_new = !state.fault || state.fault->kind != fault.kind;
@@ -210,6 +194,7 @@ Task<Result<void>> Sender::await_reach(uint32_t node, RetryGate::Place& place, s
 Task<Result<bool>> Sender::resolve_conflict(uint32_t node, const Failure& failure, bool& force) {
   const object::Object& object = run_.object(node);
   Json live;
+  if (run_.options.dry_run) (void)co_await forecaster_.live(node);
   for (Backoff pauses = kRetryPauses;;) {
     auto there = co_await run_.client.get(*run_.kinds.of(object), object.ns(), object.name());
     if (there) live = std::move(there->value);
@@ -228,6 +213,7 @@ Task<Result<bool>> Sender::resolve_conflict(uint32_t node, const Failure& failur
     if (run_.options.force_conflicts)
       run_.tell(EventKind::note, node, "adopted", "its fields are taken over: " + failure.fault()->explanation);
   } else if (ruling == Ruling::refuse) {
+    if (run_.options.dry_run) CO_TRY(co_await foresee_conflict(node, *failure.fault()));
     refuse(node, failure, std::nullopt);
   } else {
     inventory::Owner owner = co_await inventory::find_owner(run_.client, live);
@@ -274,7 +260,8 @@ Task<Result<bool>> Sender::make_anew(uint32_t node) {
   auto former = co_await find_former(run_, node);
   if (former && former->is_null()) co_return false;
   if (former && run_.options.dry_run) {
-    unchecked(node, "it is a hook of Helm: the one of an earlier run would be deleted, and it would run again");
+    co_await replace_unchecked(
+        node, "it is a hook of Helm: the one of an earlier run would be deleted, and it would run again");
     co_return true;
   }
   kube::Outcome<void> deleted;
@@ -326,6 +313,7 @@ void Sender::accept(uint32_t node, kube::Reply reply) {
     if (auto managers = inventory::former_managers(reply.value, run_.successor()); !managers.empty())
       tell_taken_over(node, managers);
   state.stored = effect_of(run_, node, reply);
+  if (run_.options.dry_run) forecaster_.accepted(node, reply.value);
   for (std::string& warning : reply.warnings) {
     run_.tell(EventKind::warning, node, "server", warning);
     state.warnings.push_back(std::move(warning));
@@ -351,7 +339,7 @@ void Sender::refuse(uint32_t node, const Failure& failure, std::optional<Duratio
 
 Task<Result<bool>> Sender::make_sendable(uint32_t node, RetryGate::Place& place, std::optional<Failure>& last) {
   if (run_.options.dry_run && !run_.kinds.of(run_.object(node))) {
-    unchecked(node, "it cannot be checked before the API that serves its kind is there");
+    co_await unchecked(node, "it cannot be checked before the API that serves its kind is there", false);
     co_return true;
   }
   CO_TRY(co_await learn_kind(node, last));
@@ -391,7 +379,7 @@ Task<Result<bool>> Sender::send_once(uint32_t node, Attempt& attempt, RetryGate:
     switch (decide(outcome->value)) {
       case Then::accept:
         place.passed();
-        co_await look_for_comparison(node, *outcome);
+        if (is_in_doubt(run_, node, *outcome)) (void)co_await forecaster_.live(node);
         accept(node, *std::move(outcome));
         co_return true;
       case Then::await_gone:
@@ -414,8 +402,15 @@ Task<Result<bool>> Sender::answer_refusal(uint32_t node, Attempt& attempt, Retry
                                           const Failure& failure) {
   const Fault* fault = failure.fault();
   Next next = decide(node, failure);
+  if (run_.options.dry_run && !run_.options.compare_only && failure.is(FaultKind::forbidden))
+    co_return co_await compare_instead(node, attempt, place, failure);
+  if (run_.options.dry_run && next == Next::recreate) {
+    co_await replace_unchecked(node, "a field that cannot be changed differs: it would be deleted and made again");
+    co_return true;
+  }
   if (std::string why = reason_not_to_check(next, failure); !why.empty()) {
-    unchecked(node, std::move(why));
+    bool may_exist = failure.fault()->webhook.has_value();
+    co_await unchecked(node, std::move(why), may_exist);
     co_return true;
   }
   switch (next) {
@@ -440,17 +435,6 @@ Task<Result<bool>> Sender::answer_refusal(uint32_t node, Attempt& attempt, Retry
   co_return false;
 }
 
-std::string Sender::reason_not_to_check(Next next, const Failure& failure) const {
-  if (!run_.options.dry_run) return {};
-  // The webhook cannot be called in a dry run. That says nothing about the object.
-  if (next == Next::give_up && failure.is(FaultKind::webhook_no_dry_run))
-    return "it cannot be checked: " + failure.fault()->explanation;
-  if (next == Next::recreate) return "a field that cannot be changed differs: it would be deleted and made again";
-  if (next == Next::park)
-    return "it cannot be checked before the rest of the bundle is there: " + failure.fault()->explanation;
-  return {};
-}
-
 void Sender::tell_pause(uint32_t node, const Failure& failure) {
   ObjectState& state = run_.states[node];
   const Fault* fault = failure.fault();
@@ -472,16 +456,6 @@ bool Sender::is_still_unchanged(uint32_t node) const {
     std::optional<uint32_t> container = run_.find(key);
     return container && run_.states[*container].stored == ObjectState::Stored::created;
   });
-}
-
-// A dry run stores nothing, so it cannot check objects that depend on others of the bundle.
-void Sender::unchecked(uint32_t node, std::string text) {
-  run_.states[node].unchecked = true;
-  run_.states[node].warnings.push_back(text);
-  run_.tell(EventKind::warning, node, "unchecked", std::move(text));
-  run_.states[node].stored = ObjectState::Stored::created;
-  run_.stored(node);
-  run_.ready(node);
 }
 
 Task<void> Sender::send(uint32_t node) {

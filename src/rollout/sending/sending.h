@@ -1,7 +1,6 @@
 // Sends each object until it is stored, refused for good, or out of time.
 #pragma once
 
-#include <deque>
 #include <set>
 
 #include "rollout/core/retry.h"
@@ -10,6 +9,7 @@
 #include "rollout/guards/guards.h"
 #include "rollout/guards/retry_gates.h"
 #include "rollout/sending/claim_keeper.h"
+#include "rollout/sending/forecaster.h"
 #include "rollout/sending/precedence.h"
 #include "rollout/sending/tracking.h"
 
@@ -25,7 +25,8 @@ class Sender {
         evidence_(evidence),
         gates_(gates),
         precedence_(run),
-        freed_(run.loop) {}
+        freed_(run.loop),
+        forecaster_(run) {}
 
   // Sends the object, or does nothing if it is unchanged, and lets the tracker follow it. Requires that its needs are
   // met. Run one task per object.
@@ -69,8 +70,6 @@ class Sender {
   Then decide(const Json& answer) const;
   // True if the object's CRD changed in this run so recently that the API server may still use the former schema.
   bool may_have_outdated_schema(uint32_t node, const kube::Fault& fault) const;
-  // In a dry run: reads the object in the cluster, if only a comparison can tell whether the apply would change it.
-  Task<void> look_for_comparison(uint32_t node, const kube::Reply& reply);
   // True if the object is in the cluster as it would be sent, and neither its namespace nor its CRD was created in this
   // run.
   bool is_still_unchanged(uint32_t node) const;
@@ -97,7 +96,18 @@ class Sender {
   Task<Result<bool>> make_anew(uint32_t node);
   Task<Result<void>> await_gone(uint32_t node);
   void accept(uint32_t node, kube::Reply reply);
-  void unchecked(uint32_t node, std::string text);
+  // In a dry run: the API server cannot check the object. Settles it. The forecast is made by the caller.
+  void settle_unchecked(uint32_t node, std::string text);
+  // The same for an object that is created, or that is changed if it exists.
+  Task<void> unchecked(uint32_t node, std::string text, bool may_exist);
+  // In a dry run: the object would be deleted and created again.
+  Task<void> replace_unchecked(uint32_t node, std::string text);
+  // In a dry run: the user may not patch the object, so it is compared without the API server. Returns true if the
+  // object is settled.
+  Task<Result<bool>> compare_instead(uint32_t node, Attempt& attempt, RetryGate::Place& place,
+                                     const kube::Failure& failure);
+  // In a dry run: finds out what the object would be if the fields of others were taken over.
+  Task<Result<void>> foresee_conflict(uint32_t node, const kube::Fault& conflict);
   void belongs_elsewhere(uint32_t node, const inventory::Owner& owner);
   void refuse(uint32_t node, const kube::Failure& failure, std::optional<Duration> within);
 
@@ -110,13 +120,9 @@ class Sender {
   Precedence precedence_;
   // The number of objects that are being sent; `freed_` wakes a task that waits for one of them to end.
   size_t in_flight_ = 0;
-  // Objects that were read for a comparison. run_.live points to them.
-  std::deque<Json> compared_;
   Signal freed_;
+  Forecaster forecaster_;
   std::set<uint32_t> made_anew_;
 };
-
-// Returns the object as it is sent: with the bundle's label, and without fields that injectors or the API server own.
-Json as_sent(const object::Object& object, std::string_view part_of);
 
 }  // namespace fairlead::rollout
