@@ -1,17 +1,16 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "async/interrupt.h"
+#include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/connect.h"
-#include "cli/holder.h"
+#include "cli/planning.h"
+#include "cli/recorded_flags.h"
+#include "cli/rollout_flags.h"
 #include "cli/run_journal.h"
 #include "cli/selection.h"
 #include "cli/sources.h"
 #include "cli/timeouts.h"
-#include "inventory/inventory.h"
 #include "report/rollout_report.h"
 
 namespace fairlead::cli {
@@ -19,27 +18,16 @@ namespace {
 
 using rollout::Ending;
 
-constexpr int kMostInFlight = 10000;
-
-struct ApplyFlags {
-  SourceFlags sources;
-  std::string name;
-  bool create_namespace = false;
-  bool prune = false;
-  bool with_contents = false;
+struct ApplyFlags : RolloutFlags {
   bool no_wait = false;
-  std::string timeout = "15m";
   std::vector<std::string> timeout_for;
-  std::string field_manager = "fairlead";
-  bool force_conflicts = false;
-  bool adopt = false;
   std::string dry_run = "none";
-  std::vector<std::string> only;
-  std::vector<std::string> skip;
-  size_t concurrency = 0;
   std::string ignore_policy = "standard";
   std::string output = "text";
   RunJournal::Files files;
+  bool confirm = false;
+  bool yes = false;
+  std::string plan;
 };
 
 rollout::IgnorePolicy ignore_policy_of(const std::string& name) {
@@ -47,42 +35,31 @@ rollout::IgnorePolicy ignore_policy_of(const std::string& name) {
   return name == "warn" ? rollout::IgnorePolicy::warn : rollout::IgnorePolicy::standard;
 }
 
-int exit_code(Ending::How how) {
-  switch (how) {
-    case Ending::How::done: return kDone;
-    case Ending::How::failed: return kFailed;
-    case Ending::How::timed_out: return kTimedOut;
-    case Ending::How::conflicts: return kConflicts;
-    case Ending::How::interrupted: return kInterrupted;
-  }
-  return kFailed;
-}
-
 Result<rollout::Options> options_of(const ApplyFlags& flags) {
-  rollout::Options options;
-  options.name = bundle_name(flags.name, flags.sources);
-  options.create_namespace = flags.create_namespace;
-  options.field_manager = flags.field_manager;
-  options.force_conflicts = flags.force_conflicts;
-  options.adopt = flags.adopt;
-  options.dry_run = flags.dry_run == "server";
-  options.prune = flags.prune;
-  options.with_contents = flags.with_contents;
+  TRY_ASSIGN(rollout::Options options, rollout_options(flags));
+  options.dry_run = flags.dry_run != "none";
+  options.compare_only = flags.dry_run == "client";
   options.wait = !flags.no_wait;
-  options.concurrency = flags.concurrency;
   options.ignore_policy = ignore_policy_of(flags.ignore_policy);
-  options.run = run_of(::getpid());
-  options.run_known_dead = is_gone_run;
-  options.holder = own_holder();
-  options.origin = origin_of(::getpid());
-  options.known_dead = is_gone;
-  if (!options.name.empty()) TRY(inventory::check_name(options.name));
-  TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
   TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead apply … --timeout-for Job=30m"));
   return options;
 }
 
-Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& flags, CancelSource& stop) {
+// Returns true if the rollout may begin: the plan of the file is up to date, and the user agrees.
+Task<std::expected<bool, int>> may_begin(Cluster& cluster, const ApplyFlags& flags, const std::optional<PlanFile>& plan,
+                                         const manifest::Bundle& bundle, const rollout::Options& options,
+                                         journal::Journal& journal, CancelSource& stop) {
+  if (plan) {
+    Result<void> checked = co_await check_plan(cluster, *plan, bundle, options, journal, &stop);
+    if (!checked && stop.cancelled()) co_return std::unexpected(int(kInterrupted));
+    if (!checked) co_return std::unexpected(report(checked.error()));
+  }
+  if (!flags.confirm) co_return true;
+  co_return co_await confirm_plan(cluster, bundle, options, journal, flags.yes, &stop);
+}
+
+Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& flags,
+                const std::optional<PlanFile>& plan, CancelSource& stop) {
   Result<rollout::Options> options = options_of(flags);
   if (!options) {
     report(options.error());
@@ -98,6 +75,11 @@ Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& 
   if (!cluster) co_return report(cluster.error());
   options->default_namespace = (*cluster)->default_namespace();
   options->namespace_is_chosen = !invocation.globals.namespace_name.empty();
+  auto begins = co_await may_begin(**cluster, flags, plan, *bundle, *options, (*journal)->journal(), stop);
+  if (!begins) {
+    co_await (*cluster)->close();
+    co_return (*journal)->close(begins.error());
+  }
 
   report::RolloutReport shown(report::Output(report::format_of(flags.output)), options->dry_run);
   (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });
@@ -109,47 +91,24 @@ Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& 
 }
 
 void add_flags(CLI::App& command, ApplyFlags& flags) {
-  auto many = CLI::MultiOptionPolicy::TakeAll;
-  add_source_flags(command, flags.sources);
-  command.add_option("--name", flags.name, "The bundle's name: keeps an inventory in the cluster")->type_name("NAME");
-  CLI::Option* prune =
-      command.add_flag("--prune", flags.prune, "Remove what the bundle had before and has no more")->needs("--name");
-  command
-      .add_flag("--with-contents", flags.with_contents,
-                "Prune namespaces and CRDs with what others made in them; not with objects of other bundles")
-      ->needs(prune);
-  command.add_flag("--create-namespace", flags.create_namespace, "Create the namespace of -n if it is not there");
+  add_rollout_flags(command, flags);
   command.add_flag("--no-wait", flags.no_wait, "End when everything is stored, not when it is ready");
-  command.add_option("--timeout", flags.timeout, "For all of it; 0 for no limit")
-      ->type_name("DURATION")
-      ->capture_default_str();
   command.add_option("--timeout-for", flags.timeout_for, "For each object of a kind; may be repeated")
       ->type_name("KIND=DURATION")
       ->expected(1)
-      ->multi_option_policy(many);
-  command.add_option("--field-manager", flags.field_manager, "Name under which the fields are owned")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command.add_flag("--force-conflicts", flags.force_conflicts,
-                   "Take over fields that another manager owns; not those of objects of other bundles");
-  command.add_flag("--adopt", flags.adopt, "Move objects that belong to another bundle to this one")->needs("--name");
-  command.add_option("--dry-run", flags.dry_run, "With `server`, the API server checks everything and stores nothing")
-      ->check(CLI::IsMember({"none", "server"}));
-  command.add_option("--only", flags.only, "Only these: KIND, KIND/NAME, or a label selector; may be repeated")
-      ->type_name("WHAT")
-      ->expected(1)
-      ->multi_option_policy(many)
-      ->excludes(prune);
-  command.add_option("--skip", flags.skip, "All but these; may be repeated")
-      ->type_name("WHAT")
-      ->expected(1)
-      ->multi_option_policy(many)
-      ->excludes(prune);
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  CLI::Option* dry_run =
+      command
+          .add_option("--dry-run", flags.dry_run,
+                      "Store nothing: the API server checks everything (server), or it is only compared (client)")
+          ->check(CLI::IsMember({"none", "server", "client"}));
+  command.add_flag("--confirm", flags.confirm, "Show the plan, and ask before anything is stored")->excludes(dry_run);
+  command.add_flag("-y,--yes", flags.yes, "Do not ask");
   command
-      .add_option("--concurrency", flags.concurrency,
-                  "The most requests in flight; 0 for as many as the server takes well")
-      ->check(CLI::Range(0, kMostInFlight))
-      ->type_name("N");
+      .add_option("--plan", flags.plan,
+                  "Apply what `fairlead plan --out` has written, with its flags; refused if anything changed since")
+      ->type_name("FILE")
+      ->excludes(dry_run);
   command
       .add_option(
           "--ignore-policy", flags.ignore_policy,
@@ -159,6 +118,53 @@ void add_flags(CLI::App& command, ApplyFlags& flags) {
   command.add_option("-o,--output", flags.output, "What to print: text, json, jsonl or quiet")
       ->check(CLI::IsMember({"text", "json", "jsonl", "quiet"}));
   add_journal_flags(command, flags.files);
+}
+
+// The flags of the plan, and those of this command line.
+struct Planned {
+  PlanFile file;
+  ApplyFlags flags;
+};
+
+std::expected<Planned, int> read_planned(const CLI::App& command, const std::string& path, Invocation& invocation) {
+  Result<PlanFile> file = read_plan_file(path);
+  if (!file) return std::unexpected(report(file.error()));
+  Planned planned{.file = *std::move(file), .flags = {}};
+  CLI::App again("", command.get_name());
+  add_flags(again, planned.flags);
+  std::vector<std::string> words = words_of(planned.file.flags, command);
+  std::ranges::reverse(words);
+  try {
+    again.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    return std::unexpected(report(Error(ErrorKind::invalid, fmt::format("the flags of {} cannot be used", path))
+                                      .because(error.what())
+                                      .next("fairlead plan … --out FILE makes a new one")));
+  }
+  if (invocation.behind.empty()) invocation.behind = planned.file.behind;
+  if (invocation.globals.namespace_name.empty() && planned.file.namespace_is_chosen)
+    invocation.globals.namespace_name = planned.file.ns;
+  return planned;
+}
+
+int run_apply(const CLI::App& command, const ApplyFlags& flags, Invocation& invocation) {
+  if (flags.confirm && !flags.yes && !can_ask()) {
+    report(Error(ErrorKind::invalid, "--confirm needs a terminal to ask on")
+               .next("fairlead apply --confirm --yes shows the plan and does not ask"));
+    return kUsage;
+  }
+  std::optional<PlanFile> plan;
+  ApplyFlags wanted = flags;
+  if (!flags.plan.empty()) {
+    std::expected<Planned, int> planned = read_planned(command, flags.plan, invocation);
+    if (!planned) return planned.error();
+    plan = std::move(planned->file);
+    wanted = std::move(planned->flags);
+  }
+  RealLoop loop;
+  CancelSource stop;
+  Interrupt interrupt(loop, stop);
+  return loop.run(apply(loop, invocation, wanted, plan, stop));
 }
 
 }  // namespace
@@ -172,17 +178,14 @@ void add_apply(CLI::App& app, Invocation& invocation) {
       "Examples:\n"
       "  fairlead apply -f k8s/\n"
       "  fairlead apply -R -f deploy/ --name shop --prune\n"
+      "  fairlead apply -f k8s/ --confirm\n"
+      "  fairlead plan -f k8s/ --out shop.plan; fairlead apply --plan shop.plan\n"
       "  fairlead apply --chart ./chart --name shop -- --set replicas=3\n"
       "  fairlead apply -k overlays/prod --name shop\n"
       "  fairlead apply                        # what fairlead.yaml says\n\n"
       "Exit codes: 0 done, 1 failed, 3 timed out, 4 conflicts, 64 wrong command line, 130 interrupted.");
-  command->callback([&invocation, flags] {
-    invocation.run = [&invocation, flags] {
-      RealLoop loop;
-      CancelSource stop;
-      Interrupt interrupt(loop, stop);
-      return loop.run(apply(loop, invocation, *flags, stop));
-    };
+  command->callback([&invocation, flags, command] {
+    invocation.run = [&invocation, flags, command] { return run_apply(*command, *flags, invocation); };
   });
 }
 

@@ -31,8 +31,10 @@ struct Invocation {
 void add_apply(CLI::App& app, Invocation& invocation);
 void add_completion(CLI::App& app, Invocation& invocation);
 void add_delete(CLI::App& app, Invocation& invocation);
+void add_diff(CLI::App& app, Invocation& invocation);
 void add_graph(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);
+void add_plan(CLI::App& app, Invocation& invocation);
 void add_sandbox(CLI::App& app, Invocation& invocation);
 void add_status(CLI::App& app, Invocation& invocation);
 void add_timeline(CLI::App& app, Invocation& invocation);

@@ -63,6 +63,10 @@ Result<std::unique_ptr<Cluster>> Cluster::connect(RealLoop& loop, const Globals&
   return std::unique_ptr<Cluster>(new Cluster(loop, std::move(connection)));
 }
 
+std::string Cluster::server() const { return connection_->config().server.text(); }
+
+std::string Cluster::text() const { return context().empty() ? "server " + server() : "context " + context(); }
+
 uint64_t Cluster::requests() const {
   uint64_t all = 0;
   for (const auto& [verb, count] : connection_->client().counts()) all += count;

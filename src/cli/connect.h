@@ -24,8 +24,11 @@ class Cluster {
   kube::Client& client() { return connection_->client(); }
   kube::Discovery& discovery() { return discovery_; }
   const std::string& default_namespace() const { return connection_->config().ns; }
-  // The context of the kubeconfig; empty where there is none, as in a pod.
+  // As the kubeconfig names it; empty if there is none.
   const std::string& context() const { return connection_->config().context; }
+  std::string server() const;
+  // For people: "context prod", or the server if there is no context.
+  std::string text() const;
   // Sent so far.
   uint64_t requests() const;
 

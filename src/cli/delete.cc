@@ -1,4 +1,3 @@
-#include <poll.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +6,7 @@
 
 #include "async/interrupt.h"
 #include "async/scope.h"
+#include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/connect.h"
 #include "cli/deletion_hooks.h"
@@ -20,8 +20,6 @@ namespace fairlead::cli {
 namespace {
 
 using removal::Ending;
-
-constexpr Duration kAnswerPoll = std::chrono::milliseconds(50);
 
 struct DeleteFlags {
   SourceFlags sources;
@@ -61,20 +59,6 @@ removal::Cascade cascade_of(const std::string& name) {
 removal::DryRun dry_run_of(const std::string& name) {
   if (name == "client") return removal::DryRun::client;
   return name == "server" ? removal::DryRun::server : removal::DryRun::none;
-}
-
-// Asks on the terminal, and goes on hearing Ctrl-C while nobody answers.
-Task<bool> ask(Loop& loop, std::string text) {
-  report::print(stderr, text + "\nGo on? [y/N] ");
-  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  char answer[64] = "";
-  ssize_t length = 0;
-  bool is_asked = true;
-  while (is_asked && ::poll(&input, 1, 0) == 0) is_asked = (co_await sleep_for(loop, kAnswerPoll)).has_value();
-  if (is_asked) length = ::read(STDIN_FILENO, answer, sizeof answer - 1);
-  // Nobody has ended the line.
-  if (length <= 0) std::fputc('\n', stderr);
-  co_return length > 0 && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
 Result<removal::Options> options_of(const DeleteFlags& flags) {
@@ -130,9 +114,11 @@ Task<int> take_out(RealLoop& loop, const Invocation& invocation, const DeleteFla
   if (!cluster) co_return report(cluster.error());
   options->default_namespace = (*cluster)->default_namespace();
   options->namespace_is_chosen = !invocation.globals.namespace_name.empty();
-  bool has_terminal = ::isatty(STDIN_FILENO) && ::isatty(STDERR_FILENO);
-  if (has_terminal && !flags.yes)
-    options->ask = [&](std::string text) { return ask(loop, std::move(text)).governed_by(&stop); };
+  if (can_ask() && !flags.yes)
+    options->ask = [&](std::string text) {
+      std::string place = fmt::format("{}, namespace {}: ", (*cluster)->text(), options->default_namespace);
+      return ask(loop, place + text).governed_by(&stop);
+    };
 
   report::RemovalReport shown(report::Output(report::format_of(flags.output)), options->dry_run);
   (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });

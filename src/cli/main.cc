@@ -50,8 +50,10 @@ int run(int argc, char** argv) {
   add_apply(app, invocation);
   add_completion(app, invocation);
   add_delete(app, invocation);
+  add_diff(app, invocation);
   add_graph(app, invocation);
   add_list(app, invocation);
+  add_plan(app, invocation);
   add_sandbox(app, invocation);
   add_status(app, invocation);
   add_timeline(app, invocation);

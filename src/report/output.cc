@@ -32,12 +32,6 @@ std::string_view colour_of(EventKind what) {
 
 void write(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
 
-bool can_paint(std::FILE* stream) {
-  const char* terminal = std::getenv("TERM");
-  bool is_dumb = !terminal || std::string_view(terminal) == "dumb";
-  return ::isatty(::fileno(stream)) && !is_dumb && !std::getenv("NO_COLOR");
-}
-
 void print_line(std::FILE* stream, EventKind what, std::string_view line) {
   std::string_view colour = colour_of(what);
   bool paint = !colour.empty() && can_paint(stream);
@@ -70,6 +64,12 @@ std::string totals_of(const Closing& closing) {
 }
 
 }  // namespace
+
+bool can_paint(std::FILE* stream) {
+  const char* terminal = std::getenv("TERM");
+  bool is_dumb = !terminal || std::string_view(terminal) == "dumb";
+  return ::isatty(::fileno(stream)) && !is_dumb && !std::getenv("NO_COLOR");
+}
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 

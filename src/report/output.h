@@ -22,6 +22,9 @@ Format format_of(std::string_view name);
 // Prints text for people. Control characters in it cannot affect the terminal.
 void print(std::FILE* stream, std::string_view text);
 
+// True if the stream is a terminal that shows colours, and the user did not ask for none.
+bool can_paint(std::FILE* stream);
+
 // The number of objects with the same result.
 struct Count {
   std::string_view name;   // for programs, such as "notReady"

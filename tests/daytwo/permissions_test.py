@@ -95,7 +95,7 @@ class Rights(DayTwo):
         """The exit code and what is said, without what differs from run to run."""
         before = ["--as", self.user, *command, "-f", "-"] if objects else ["--as", self.user, *command]
         result = run(FAIRLEAD, *before, stdin=documents(*objects), env=self.env)
-        text = re.sub(r" in [0-9.ms]+, with \d+ requests| \(seen at probe \d+\)|longest: .*", "", result.stdout + result.stderr)
+        text = re.sub(r" in [0-9.ms]+, with \d+ requests|\(\d+\.\ds| \(seen at probe \d+\)|longest: .*", "", result.stdout + result.stderr)
         return result.returncode, sorted(filter(None, text.splitlines()))
 
     def enough(self, roles, command, objects, before):
@@ -171,6 +171,12 @@ class Rights(DayTwo):
 
     def test_dry_run(self):
         self.judge(["dry-run"], ["apply", "--dry-run=server"], self.objects())
+
+    def test_plan(self):
+        """Nothing but reading is needed. There is nothing to do, so that the exit code is 0."""
+        self.as_admin("apply", "--no-wait", objects=self.objects())
+        self.addCleanup(self.remove, self.objects())
+        self.judge(["plan"], ["plan", "--dry-run=client"], self.objects())
 
     def test_name(self):
         """The first run creates the record; only later ones have something to list by it."""

@@ -1,0 +1,93 @@
+#include "cli/rollout_flags.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/exit_code.h"
+#include "cli/holder.h"
+#include "cli/timeouts.h"
+#include "inventory/inventory.h"
+
+namespace fairlead::cli {
+namespace {
+
+using rollout::Ending;
+
+constexpr int kMostInFlight = 10000;
+
+void add_bundle_flags(CLI::App& command, RolloutFlags& flags) {
+  auto many = CLI::MultiOptionPolicy::TakeAll;
+  command.add_option("--name", flags.name, "The bundle's name: keeps an inventory in the cluster")->type_name("NAME");
+  CLI::Option* prune =
+      command.add_flag("--prune", flags.prune, "Remove what the bundle had before and has no more")->needs("--name");
+  command
+      .add_flag("--with-contents", flags.with_contents,
+                "Prune namespaces and CRDs with what others made in them; not with objects of other bundles")
+      ->needs(prune);
+  command.add_option("--only", flags.only, "Only these: KIND, KIND/NAME, or a label selector; may be repeated")
+      ->type_name("WHAT")
+      ->expected(1)
+      ->multi_option_policy(many)
+      ->excludes(prune);
+  command.add_option("--skip", flags.skip, "All but these; may be repeated")
+      ->type_name("WHAT")
+      ->expected(1)
+      ->multi_option_policy(many)
+      ->excludes(prune);
+  command.add_flag("--adopt", flags.adopt, "Move objects that belong to another bundle to this one")->needs("--name");
+}
+
+}  // namespace
+
+void add_rollout_flags(CLI::App& command, RolloutFlags& flags) {
+  add_source_flags(command, flags.sources);
+  add_bundle_flags(command, flags);
+  command.add_flag("--create-namespace", flags.create_namespace, "Create the namespace of -n if it is not there");
+  command.add_option("--timeout", flags.timeout, "For all of it; 0 for no limit")
+      ->type_name("DURATION")
+      ->capture_default_str();
+  command.add_option("--field-manager", flags.field_manager, "Name under which the fields are owned")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_flag("--force-conflicts", flags.force_conflicts,
+                   "Take over fields that another manager owns; not those of objects of other bundles");
+  command
+      .add_option("--concurrency", flags.concurrency,
+                  "The most requests in flight; 0 for as many as the server takes well")
+      ->check(CLI::Range(0, kMostInFlight))
+      ->type_name("N");
+}
+
+Result<rollout::Options> rollout_options(const RolloutFlags& flags) {
+  rollout::Options options;
+  options.name = bundle_name(flags.name, flags.sources);
+  options.create_namespace = flags.create_namespace;
+  options.field_manager = flags.field_manager;
+  options.force_conflicts = flags.force_conflicts;
+  options.adopt = flags.adopt;
+  options.prune = flags.prune;
+  options.with_contents = flags.with_contents;
+  options.concurrency = flags.concurrency;
+  options.run = run_of(::getpid());
+  options.run_known_dead = is_gone_run;
+  options.holder = own_holder();
+  options.origin = origin_of(::getpid());
+  options.known_dead = is_gone;
+  if (!options.name.empty()) TRY(inventory::check_name(options.name));
+  TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
+  return options;
+}
+
+int exit_code(Ending::How how) {
+  switch (how) {
+    case Ending::How::done: return kDone;
+    case Ending::How::failed: return kFailed;
+    case Ending::How::timed_out: return kTimedOut;
+    case Ending::How::conflicts: return kConflicts;
+    case Ending::How::interrupted: return kInterrupted;
+  }
+  return kFailed;
+}
+
+}  // namespace fairlead::cli
