@@ -35,7 +35,7 @@ class ConfigFile final : public CLI::Config {
 
   static CLI::Option* name_option(CLI::App& command) {
     if (CLI::Option* option = command.get_option_no_throw("--name")) return option;
-    return command.get_option_no_throw("name");
+    return command.get_option_no_throw("NAME");
   }
 
   static bool is_for(CLI::App& command) {

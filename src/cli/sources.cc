@@ -135,6 +135,8 @@ std::string bundle_name(const std::string& name, const SourceFlags& flags) {
 Task<std::expected<manifest::Bundle, int>> read_sources(RealLoop& loop, const Invocation& invocation,
                                                         const SourceFlags& flags, Reading reading) {
   Sources sources = sources_of(invocation, flags);
+  // A command that has no --name renders the charts of fairlead.yaml under their name all the same.
+  if (reading.name.empty() && flags.empty() && invocation.config) reading.name = invocation.config->name;
   if (Result<void> checked = check(sources, invocation, reading); !checked) {
     report(std::move(checked).error().next(fmt::format("fairlead {} --help", flags.command)));
     co_return std::unexpected(kUsage);

@@ -226,6 +226,18 @@ class BundleFile(OnTheSandbox):
             "helm template --include-crds --namespace default --kube-context sandbox --dry-run=server --values=shop/v.yaml "
             "--set a=b --set c=d -- web ./shop/chart"])
 
+    def test_commands_that_take_a_name_and_commands_that_take_none(self):
+        self.install("helm", HELM)
+        self.chart.write_text(config_map("a"))
+        self.write("fairlead.yaml", "name: shop\nsources: [{chart: ./chart}]\n")
+        self.applied()
+        status = self.fairlead("status")
+        self.assertEqual(status.returncode, 0, status.stderr)
+        self.assertIn("shop", status.stdout)
+        graph = self.fairlead("graph")
+        self.assertEqual(graph.returncode, 0, graph.stderr)
+        self.assertEqual([call.split(" -- ")[1] for call in self.calls()], ["shop ./chart"] * 2)
+
     def test_it_is_no_manifest_of_its_folder(self):
         self.write("fairlead.yaml", "name: shop\nsources: [{file: .}]\n")
         self.write("a.yaml", config_map("a"))
