@@ -48,8 +48,12 @@ class Plan(DayTwo):
                     "clientConfig": {"service": {"name": "guard", "namespace": self.home}},
                     "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": self.home}},
                     "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}]}]}
+        service = named("v1", "Service", "guard", spec={"selector": {"app": "guard"}, "ports": [{"port": 443}]})
+        labels = {"app": "guard"}
+        backend = named("apps/v1", "Deployment", "guard", spec={"selector": {"matchLabels": labels}, "template": {
+            "metadata": {"labels": labels}, "spec": {"containers": [{"name": "guard", "image": "guard:1"}]}}})
         before = self.versions()
-        result = self.plan(hook, config_map("guarded"))
+        result = self.plan(hook, service, backend, config_map("guarded"))
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn("(unchecked)", result.stdout)
         self.assertIn("comes with the bundle and has not seen it", result.stdout)
