@@ -5,14 +5,14 @@
 #include <charconv>
 
 #include "sandbox/core/api_services.h"
-#include "sandbox/verbs/delete.h"
-#include "sandbox/verbs/discovery.h"
-#include "sandbox/verbs/impersonation.h"
-#include "sandbox/verbs/plain_paths.h"
-#include "sandbox/verbs/read.h"
-#include "sandbox/verbs/reviews.h"
+#include "sandbox/verbs/internal/delete.h"
+#include "sandbox/verbs/internal/discovery.h"
+#include "sandbox/verbs/internal/impersonation.h"
+#include "sandbox/verbs/internal/plain_paths.h"
+#include "sandbox/verbs/internal/read.h"
+#include "sandbox/verbs/internal/reviews.h"
+#include "sandbox/verbs/internal/write.h"
 #include "sandbox/verbs/subresources.h"
-#include "sandbox/verbs/write.h"
 
 namespace fairlead::sandbox {
 namespace {

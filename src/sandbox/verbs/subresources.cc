@@ -9,12 +9,12 @@
 #include "sandbox/core/custom_kind.h"
 #include "sandbox/kinds/strategy.h"
 #include "sandbox/kinds/types.h"
-#include "sandbox/verbs/admission_chain.h"
-#include "sandbox/verbs/delete.h"
-#include "sandbox/verbs/pod_log.h"
-#include "sandbox/verbs/read.h"
+#include "sandbox/verbs/internal/admission_chain.h"
+#include "sandbox/verbs/internal/delete.h"
+#include "sandbox/verbs/internal/pod_log.h"
+#include "sandbox/verbs/internal/read.h"
+#include "sandbox/verbs/internal/write.h"
 #include "sandbox/verbs/tokens.h"
-#include "sandbox/verbs/write.h"
 
 namespace fairlead::sandbox {
 namespace {

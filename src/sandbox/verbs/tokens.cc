@@ -6,8 +6,8 @@
 
 #include "base/base64.h"
 #include "sandbox/kinds/types.h"
-#include "sandbox/verbs/admission_chain.h"
-#include "sandbox/verbs/write.h"
+#include "sandbox/verbs/internal/admission_chain.h"
+#include "sandbox/verbs/internal/write.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -1,4 +1,5 @@
-// The messages of Kubernetes' protobuf encoding, as scripts/protobuf_table.py writes them. protobuf_messages.h reads them.
+// The messages of Kubernetes' protobuf encoding, as scripts/protobuf_table.py writes them. protobuf_messages.h reads
+// them.
 //
 // A line is a message: "core.v1.Volume 1s=name 2@core.v1.VolumeSource=", sorted by name. A field is a number; then *
 // for a list or % for a map by names; then its type: s string, y bytes, b boolean, i int32, l int64, n double, j JSON

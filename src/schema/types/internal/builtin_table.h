@@ -1,4 +1,5 @@
-// The table of built-in types and resources, as scripts/schema_table.py writes it. builtin.h reads it for everybody else.
+// The table of built-in types and resources, as scripts/schema_table.py writes it. builtin.h reads it for everybody
+// else.
 //
 // A line of `types` is a name and an expression:
 //   s string, y bytes in base64, t time, b boolean, i int32, l int64, n number, q quantity, x int or string,

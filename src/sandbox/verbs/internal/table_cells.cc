@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "fields/managed_fields.h"
-#include "sandbox/verbs/table.h"
+#include "sandbox/verbs/internal/table.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -1,9 +1,9 @@
-#include "sandbox/verbs/discovery.h"
+#include "sandbox/verbs/internal/discovery.h"
 
 #include <fmt/format.h>
 
 #include "sandbox/core/api_services.h"
-#include "sandbox/verbs/read.h"
+#include "sandbox/verbs/internal/read.h"
 
 namespace fairlead::sandbox {
 namespace {

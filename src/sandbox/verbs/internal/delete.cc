@@ -1,4 +1,4 @@
-#include "sandbox/verbs/delete.h"
+#include "sandbox/verbs/internal/delete.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include "admission/go_json.h"
 #include "sandbox/kinds/strategy.h"
 #include "sandbox/kinds/types.h"
-#include "sandbox/verbs/admission_chain.h"
-#include "sandbox/verbs/conversion.h"
-#include "sandbox/verbs/read.h"
-#include "sandbox/verbs/selection.h"
+#include "sandbox/verbs/internal/admission_chain.h"
+#include "sandbox/verbs/internal/conversion.h"
+#include "sandbox/verbs/internal/read.h"
+#include "sandbox/verbs/internal/selection.h"
 
 namespace fairlead::sandbox {
 namespace {

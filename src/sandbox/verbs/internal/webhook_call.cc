@@ -1,4 +1,4 @@
-#include "sandbox/verbs/webhook_call.h"
+#include "sandbox/verbs/internal/webhook_call.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
-#include "sandbox/verbs/plain_paths.h"
+#include "sandbox/verbs/internal/plain_paths.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "sandbox/verbs/openapi.h"
+#include "sandbox/verbs/internal/openapi.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -1,8 +1,8 @@
-#include "sandbox/verbs/reviews.h"
+#include "sandbox/verbs/internal/reviews.h"
 
 #include "sandbox/kinds/types.h"
-#include "sandbox/verbs/admission_chain.h"
-#include "sandbox/verbs/write.h"
+#include "sandbox/verbs/internal/admission_chain.h"
+#include "sandbox/verbs/internal/write.h"
 
 namespace fairlead::sandbox {
 namespace {

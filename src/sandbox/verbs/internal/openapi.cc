@@ -1,4 +1,4 @@
-#include "sandbox/verbs/openapi.h"
+#include "sandbox/verbs/internal/openapi.h"
 
 #include <fmt/format.h>
 

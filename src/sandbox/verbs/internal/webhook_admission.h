@@ -1,7 +1,7 @@
 // Webhooks and policies on a write: which ones it meets is decided by room admission; here they are asked.
 #pragma once
 
-#include "sandbox/verbs/admission_chain.h"
+#include "sandbox/verbs/internal/admission_chain.h"
 
 namespace fairlead::sandbox {
 

@@ -1,4 +1,4 @@
-#include "sandbox/verbs/table.h"
+#include "sandbox/verbs/internal/table.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "fields/managed_fields.h"
 #include "sandbox/core/custom_kind.h"
-#include "sandbox/verbs/read.h"
+#include "sandbox/verbs/internal/read.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -1,10 +1,10 @@
-#include "sandbox/verbs/admission_chain.h"
+#include "sandbox/verbs/internal/admission_chain.h"
 
 #include <fmt/format.h>
 
 #include "sandbox/core/custom_kind.h"
 #include "sandbox/kinds/pod_rules.h"
-#include "sandbox/verbs/webhook_admission.h"
+#include "sandbox/verbs/internal/webhook_admission.h"
 
 namespace fairlead::sandbox {
 namespace {

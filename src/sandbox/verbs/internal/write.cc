@@ -1,4 +1,4 @@
-#include "sandbox/verbs/write.h"
+#include "sandbox/verbs/internal/write.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 
 #include "sandbox/kinds/strategy.h"
 #include "sandbox/kinds/types.h"
-#include "sandbox/verbs/admission_chain.h"
-#include "sandbox/verbs/conversion.h"
-#include "sandbox/verbs/read.h"
+#include "sandbox/verbs/internal/admission_chain.h"
+#include "sandbox/verbs/internal/conversion.h"
+#include "sandbox/verbs/internal/read.h"
 #include "schema/apply.h"
 
 namespace fairlead::sandbox {

@@ -4,7 +4,7 @@
 #include "base/json_patch.h"
 #include "sandbox/kinds/strategy.h"
 #include "sandbox/kinds/types.h"
-#include "sandbox/verbs/write.h"
+#include "sandbox/verbs/internal/write.h"
 #include "schema/strategic.h"
 
 namespace fairlead::sandbox {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "sandbox/verbs/read.h"
-#include "sandbox/verbs/selection.h"
-#include "sandbox/verbs/table.h"
+#include "sandbox/verbs/internal/read.h"
+#include "sandbox/verbs/internal/selection.h"
+#include "sandbox/verbs/internal/table.h"
 #include "schema/defaults/stored.h"
 
 namespace fairlead::sandbox {

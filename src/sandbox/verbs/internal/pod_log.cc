@@ -1,4 +1,4 @@
-#include "sandbox/verbs/pod_log.h"
+#include "sandbox/verbs/internal/pod_log.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sandbox/verbs/selection.h"
+#include "sandbox/verbs/internal/selection.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
-#include "sandbox/verbs/conversion.h"
+#include "sandbox/verbs/internal/conversion.h"
 
 #include <fmt/format.h>
 
 #include "admission/go_json.h"
 #include "sandbox/core/custom_kind.h"
 #include "sandbox/kinds/autoscaling.h"
-#include "sandbox/verbs/webhook_call.h"
+#include "sandbox/verbs/internal/webhook_call.h"
 
 namespace fairlead::sandbox {
 namespace {

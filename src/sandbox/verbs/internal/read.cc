@@ -1,13 +1,13 @@
-#include "sandbox/verbs/read.h"
+#include "sandbox/verbs/internal/read.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 
 #include "sandbox/core/continue_token.h"
-#include "sandbox/verbs/conversion.h"
-#include "sandbox/verbs/selection.h"
-#include "sandbox/verbs/table.h"
+#include "sandbox/verbs/internal/conversion.h"
+#include "sandbox/verbs/internal/selection.h"
+#include "sandbox/verbs/internal/table.h"
 
 namespace fairlead::sandbox {
 namespace {

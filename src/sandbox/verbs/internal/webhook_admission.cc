@@ -1,4 +1,4 @@
-#include "sandbox/verbs/webhook_admission.h"
+#include "sandbox/verbs/internal/webhook_admission.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "admission/policy.h"
 #include "sandbox/kinds/autoscaling.h"
 #include "sandbox/kinds/types.h"
-#include "sandbox/verbs/webhook_call.h"
+#include "sandbox/verbs/internal/webhook_call.h"
 #include "schema/types/typed.h"
 #include "schema/validation/decode.h"
 

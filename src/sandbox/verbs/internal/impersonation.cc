@@ -1,4 +1,4 @@
-#include "sandbox/verbs/impersonation.h"
+#include "sandbox/verbs/internal/impersonation.h"
 
 #include <fmt/format.h>
 
