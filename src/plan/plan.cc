@@ -10,6 +10,7 @@ Plan::Plan(std::vector<Role> roles, std::vector<Edge> edges)
       needs_(roles_.size()),
       dependents_(roles_.size()),
       states_(roles_.size(), State::waiting),
+      was_stored_(roles_.size()),
       unmet_(roles_.size(), 0),
       cause_(roles_.size(), 0),
       unsettled_(size_t(std::ranges::count(roles_, Role::work))) {
@@ -53,11 +54,12 @@ void Plan::meet(uint32_t node) {
 }
 
 void Plan::advance(uint32_t node, State state) {
-  bool now_stored = states_[node] < State::stored;
+  bool now_stored = !was_stored_[node];
   bool now_done = state == State::done;
+  was_stored_[node] = true;
   settle(node, state);
   for (uint32_t e : dependents_.from(node))
-    if (edges_[e].level == Level::stored ? now_stored : now_done) meet(edges_[e].node);
+    if (edges_[e].level == Level::done ? now_done : now_stored) meet(edges_[e].node);
 }
 
 void Plan::settle(uint32_t node, State state) {
@@ -83,7 +85,7 @@ void Plan::failed(uint32_t node) {
     next.pop_back();
     for (uint32_t e : dependents_.from(at)) {
       uint32_t dependent = edges_[e].node;
-      if (states_[dependent] != State::waiting) continue;
+      if (states_[dependent] != State::waiting || is_met(edges_[e])) continue;
       settle(dependent, State::blocked);
       cause_[dependent] = node;
       next.push_back(dependent);
@@ -92,8 +94,12 @@ void Plan::failed(uint32_t node) {
 }
 
 bool Plan::is_met(const Edge& edge) const {
-  State state = states_[edge.needs];
-  return state == State::done || (state == State::stored && edge.level == Level::stored);
+  switch (edge.level) {
+    case Level::stored: return was_stored_[edge.needs];
+    case Level::alive: return states_[edge.needs] == State::stored || states_[edge.needs] == State::done;
+    case Level::done: break;
+  }
+  return states_[edge.needs] == State::done;
 }
 
 bool Plan::is_needed_done(uint32_t node) const {

@@ -15,7 +15,11 @@
 namespace fairlead::plan {
 
 // How far a node must have come before a node that needs it may start.
-enum class Level : uint8_t { stored, done };
+enum class Level : uint8_t {
+  stored,  // it was stored, whatever became of it afterwards
+  alive,   // it was stored and has not failed since
+  done,
+};
 
 enum class Role : uint8_t {
   work,       // the engine works on it, and unsettled() counts it
@@ -53,7 +57,7 @@ class Plan {
   // Each has no effect on a node that is settled, or that has come that far.
   void stored(uint32_t node);
   void done(uint32_t node);
-  // Every node that needs this one, directly or not, and was not started becomes blocked.
+  // Every node that was not started and whose need of this node, direct or not, can no longer be met becomes blocked.
   void failed(uint32_t node);
 
   State state(uint32_t node) const { return states_[node]; }
@@ -84,6 +88,7 @@ class Plan {
   Adjacency needs_;       // from each node to its edges
   Adjacency dependents_;  // from each node to the edges of those that need it
   std::vector<State> states_;
+  std::vector<bool> was_stored_;
   std::vector<uint32_t> unmet_;
   std::vector<uint32_t> cause_;
   std::vector<uint32_t> startable_;

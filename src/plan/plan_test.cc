@@ -72,6 +72,39 @@ TEST(Plan, AFailureBlocksWhatWasNotStartedHoweverFarAway) {
   EXPECT_EQ(plan.unsettled(), 1);
 }
 
+TEST(Plan, ANodeThatWasStoredAndFailedBlocksOnlyThoseThatNeedMoreOfIt) {
+  // 2 to 4 need the node 0, each at another level; and the node 1, which is not done yet.
+  Plan plan({Role::work, Role::work, Role::work, Role::work, Role::work},
+            {{.node = 2, .needs = 0, .level = Level::stored},
+             {.node = 2, .needs = 1},
+             {.node = 3, .needs = 0, .level = Level::alive},
+             {.node = 3, .needs = 1},
+             {.node = 4, .needs = 0, .level = Level::done},
+             {.node = 4, .needs = 1}});
+  EXPECT_THAT(plan.take_startable(), ElementsAre(0, 1));
+  plan.stored(0);
+  plan.failed(0);
+  EXPECT_THAT(plan.blocked_by(0), ElementsAre(3, 4));
+  EXPECT_EQ(plan.unmet(2).size(), 1) << "only node 1 is left";
+  plan.done(1);
+  EXPECT_THAT(plan.take_startable(), ElementsAre(2));
+}
+
+TEST(Plan, ANodeThatFailedBeforeItWasStoredBlocksAll) {
+  Plan plan({Role::work, Role::work, Role::work},
+            {{.node = 1, .needs = 0, .level = Level::stored}, {.node = 2, .needs = 0, .level = Level::alive}});
+  plan.failed(0);
+  EXPECT_THAT(plan.blocked_by(0), ElementsAre(1, 2));
+}
+
+TEST(Plan, AliveIsMetAsSoonAsTheNodeIsStored) {
+  Plan plan({Role::work, Role::work}, {{.node = 1, .needs = 0, .level = Level::alive}});
+  EXPECT_THAT(plan.take_startable(), ElementsAre(0));
+  plan.stored(0);
+  EXPECT_THAT(plan.take_startable(), ElementsAre(1));
+  EXPECT_FALSE(plan.is_needed_done(0));
+}
+
 TEST(Components, AreTheNodesThatReachEachOther) {
   Adjacency adjacency(5);
   constexpr std::pair<uint32_t, uint32_t> kEdges[] = {{0, 1}, {1, 2}, {2, 0}, {2, 3}, {3, 4}};

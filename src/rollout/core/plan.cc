@@ -17,13 +17,13 @@ plan::Role role_of(const graph::Graph& graph, uint32_t node) {
   std::unreachable();
 }
 
+}  // namespace
+
 // A guard is not ready before the objects that back it work, but its proof begins as soon as they are stored.
 plan::Level level_of(const Node& node, const graph::Need& need) {
-  bool stored_is_enough = node.kind == Node::Kind::guard || need.level == graph::Level::stored;
-  return stored_is_enough ? plan::Level::stored : plan::Level::done;
+  if (need.level == graph::Level::stored) return plan::Level::stored;
+  return node.kind == Node::Kind::guard ? plan::Level::alive : plan::Level::done;
 }
-
-}  // namespace
 
 Plan plan_of(const graph::Graph& graph) {
   auto count = uint32_t(graph.nodes().size());
