@@ -56,4 +56,14 @@ Match match(const Webhook& webhook, const Attributes& attributes) {
   return refused(forbidden(attributes.resource, attributes.name, conditions.error));
 }
 
+bool may_guard(const std::vector<Rule>& rules, MatchPolicy policy, const Attributes& attributes) {
+  Result<std::optional<Target>> target = match_rules(rules, policy, attributes);
+  return !target || *target;
+}
+
+bool surely_exclude(const std::vector<Rule>& rules, MatchPolicy policy, const Attributes& attributes) {
+  Result<std::optional<Target>> target = match_rules(rules, policy, attributes);
+  return target && *target;
+}
+
 }  // namespace fairlead::admission

@@ -26,4 +26,9 @@ struct Match {
 // The kind of the webhook is not looked at: a request meets both kinds. Exempt resources (exempt.h) match nothing.
 Match match(const Webhook& webhook, const Attributes& attributes);
 
+// Whether rules that guard requests match, and whether rules that exclude requests do, for a request that is still to
+// be sent. An error would end the request, so it counts as guarded and not as excluded.
+bool may_guard(const std::vector<Rule>& rules, MatchPolicy policy, const Attributes& attributes);
+bool surely_exclude(const std::vector<Rule>& rules, MatchPolicy policy, const Attributes& attributes);
+
 }  // namespace fairlead::admission

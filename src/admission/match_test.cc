@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "admission/admission_testing.h"
+#include "admission/client_config.h"
+#include "base/base64.h"
 
 namespace fairlead::admission {
 namespace {
@@ -305,6 +307,16 @@ TEST(Match, EquivalentVersions) {
   attributes.equivalents[2].kind = {};
   EXPECT_EQ(outcome(equivalent, attributes),
             "Internal error occurred: unable to convert to extensions/v1beta1, Resource=deployments: unknown kind");
+  // The error ends the request: it is guarded, and is not excluded.
+  EXPECT_TRUE(may_guard(equivalent.rules, MatchPolicy::equivalent, attributes));
+  EXPECT_FALSE(surely_exclude(equivalent.rules, MatchPolicy::equivalent, attributes));
+}
+
+TEST(Webhook, ACaBundleWithoutACertificateIsAPlaceholder) {
+  EXPECT_TRUE(has_certificate(to_base64("# ours\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n")));
+  for (std::string_view placeholder : {"", "\n", "TO BE REPLACED", "-----BEGIN PRIVATE KEY-----\n"})
+    EXPECT_FALSE(has_certificate(to_base64(placeholder))) << placeholder;
+  EXPECT_FALSE(has_certificate("-----BEGIN CERTIFICATE-----")) << "it is not base64";
 }
 
 TEST(Match, Conditions) {

@@ -117,8 +117,7 @@ struct Likely {
 
 Likely by_resources(const MatchResources& wanted, const Attributes& attributes) {
   Likely result;
-  Result<std::optional<Target>> excluded = match_rules(wanted.exclude_rules, wanted.match_policy, attributes);
-  if (excluded && *excluded) return result;
+  if (surely_exclude(wanted.exclude_rules, wanted.match_policy, attributes)) return result;
   result.target = {.rule = 0, .resource = attributes.resource, .kind = attributes.kind};
   if (!wanted.rules.empty()) {
     Result<std::optional<Target>> target = match_rules(wanted.rules, wanted.match_policy, attributes);

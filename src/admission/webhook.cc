@@ -4,6 +4,8 @@
 #include <iterator>
 #include <map>
 
+#include "admission/client_config.h"
+
 namespace fairlead::admission {
 namespace {
 
@@ -31,11 +33,7 @@ Webhook read_webhook(const Json& hook) {
   Webhook webhook{.namespace_selector = read_selector(hook["namespaceSelector"]),
                   .object_selector = read_selector(hook["objectSelector"])};
   webhook.name = hook["name"].string_or("");
-  if (const Json& service = client["service"]; service.is_object())
-    webhook.service = ServiceReference{.ns = std::string(service["namespace"].string_or("")),
-                                       .name = std::string(service["name"].string_or("")),
-                                       .path = std::string(service["path"].string_or("")),
-                                       .port = within(service["port"], 1, 65535, 443)};
+  webhook.service = read_service(client["service"]);
   webhook.url = client["url"].string_or("");
   webhook.ca_bundle = client["caBundle"].string_or("");
   for (const Json& rule : hook["rules"].items()) webhook.rules.push_back(Rule::read(rule));

@@ -53,7 +53,10 @@ std::span<const Need> Graph::needs_of(uint32_t node) const {
 
 const std::vector<Guard>& Graph::guards() const { return contents_->guards; }
 uint32_t Graph::node_of_guard(uint32_t guard) const { return static_cast<uint32_t>(contents_->object_count) + guard; }
-std::span<const GuardMatch> Graph::guards_of(uint32_t object) const { return contents_->matches_of(object); }
+std::span<const GuardMatch> Graph::guards_of(uint32_t object) const {
+  return contents_->match_set(contents_->guard_sets[object]);
+}
+std::span<const GuardMatch> Graph::matches_of(uint32_t object) const { return contents_->matches_of(object); }
 const std::vector<Exemption>& Graph::exemptions() const { return contents_->exemptions; }
 bool Graph::is_left_out(uint32_t object) const { return contents_->left_out[object]; }
 const std::vector<Problem>& Graph::problems() const { return contents_->problems; }

@@ -52,6 +52,8 @@ struct ClusterState {
   // kind is reported as missing.
   std::function<const object::Resource*(std::string_view group, std::string_view version, std::string_view kind)>
       find_resource;
+  // Explains why find_resource finds no such kind. The function may be empty.
+  std::function<Error(std::string_view group, std::string_view version, std::string_view kind)> why_missing;
   // Returns the live version of an object of the bundle, or null if it is not known. The function may be empty.
   // objectSelectors are matched against the live labels as well, as in the API server.
   std::function<const Json*(const object::Key& key)> find_live;
@@ -177,9 +179,10 @@ class Graph {
 
   const std::vector<Guard>& guards() const;
   uint32_t node_of_guard(uint32_t guard) const;
-  // Returns every guard that may match an object, even if the object is exempt. The object's needs name only the guards
-  // that it waits for.
+  // Returns the guards that an object waits for: those that may match it and that it is not exempt from.
   std::span<const GuardMatch> guards_of(uint32_t object) const;
+  // Returns every guard that may match an object, even if the object is exempt.
+  std::span<const GuardMatch> matches_of(uint32_t object) const;
   const std::vector<Exemption>& exemptions() const;
 
   // True if the object is not part of this run: Helm hooks for tests, deletion and rollback, and hooks for

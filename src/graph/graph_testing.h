@@ -74,4 +74,14 @@ inline bool has_order(const Graph& graph) {
   return done == graph.nodes().size();
 }
 
+// Returns "OBJECT: GUARD" for each guard that matches an object and that the object does not wait for.
+inline std::vector<std::string> exemptions_of(const Graph& graph) {
+  std::vector<std::string> lines;
+  for (uint32_t i = 0; i < graph.object_count(); ++i)
+    for (const GuardMatch& match : graph.matches_of(i))
+      if (std::ranges::none_of(graph.guards_of(i), [&](const GuardMatch& one) { return one.guard == match.guard; }))
+        lines.push_back(graph.text(i) + ": " + graph.guards()[match.guard].name);
+  return lines;
+}
+
 }  // namespace fairlead::graph

@@ -37,21 +37,14 @@ std::string config_map(std::string_view name, std::string_view ns = "team", std:
                      name, ns, labels);
 }
 
-std::vector<std::string> guards_of(const Graph& graph, std::string_view object) {
+std::vector<std::string> matches_of(const Graph& graph, std::string_view object) {
   std::vector<std::string> lines;
   for (uint32_t i = 0; i < graph.object_count(); ++i) {
     if (graph.text(i) != object) continue;
-    for (const GuardMatch& match : graph.guards_of(i))
+    for (const GuardMatch& match : graph.matches_of(i))
       lines.push_back(fmt::format("{} {}{}", graph.guards()[match.guard].name, name_of(match.certainty),
                                   match.by_pods ? " by pods" : ""));
   }
-  return lines;
-}
-
-std::vector<std::string> exemptions_of(const Graph& graph) {
-  std::vector<std::string> lines;
-  for (const Exemption& e : graph.exemptions())
-    lines.push_back(graph.text(e.object) + ": " + graph.guards()[e.guard].name);
   return lines;
 }
 
@@ -75,7 +68,7 @@ TEST(Guards, AnObjectWaitsForTheWebhookAndThatForWhatAnswers) {
                                     guard + " -> ValidatingWebhookConfiguration hook: its configuration",
                                     guard + " -> Service hooks/hook: its Service",
                                     guard + " -> Deployment hooks/hook ready: answers behind Service hooks/hook"}));
-  EXPECT_THAT(guards_of(graph, "ConfigMap team/c"), ElementsAre("v.example.com certainly"));
+  EXPECT_THAT(matches_of(graph, "ConfigMap team/c"), ElementsAre("v.example.com certainly"));
   ASSERT_EQ(graph.guards().size(), 1u);
   EXPECT_THAT(graph.guards()[0].backed_by, ElementsAre(2u, 3u));
   EXPECT_EQ(graph.guards()[0].object, 4u);
@@ -215,8 +208,8 @@ TEST(Guards, AWebhookThatIsKeptOutOfItsOwnNamespaceIsFine) {
                config_map("c"));
   EXPECT_THAT(exemptions_of(graph), IsEmpty());
   EXPECT_EQ(reports_of(graph), "");
-  EXPECT_THAT(guards_of(graph, "ConfigMap team/c"), ElementsAre("v.example.com maybe"));
-  EXPECT_THAT(guards_of(graph, "Namespace hooks"), IsEmpty());
+  EXPECT_THAT(matches_of(graph, "ConfigMap team/c"), ElementsAre("v.example.com maybe"));
+  EXPECT_THAT(matches_of(graph, "Namespace hooks"), IsEmpty());
 }
 
 TEST(Guards, OnesThatFailOpenAreRegisteredAtOnce) {
@@ -239,7 +232,7 @@ kind: Deployment
 metadata: {name: web, namespace: team}
 spec: {template: {metadata: {labels: {app: web}}}}
 )");
-  EXPECT_THAT(guards_of(graph, "Deployment team/web"), ElementsAre("v.example.com certainly by pods"));
+  EXPECT_THAT(matches_of(graph, "Deployment team/web"), ElementsAre("v.example.com certainly by pods"));
   EXPECT_THAT(exemptions_of(graph), ElementsAre("Deployment hooks/hook: v.example.com"));
   EXPECT_THAT(reports_of(graph),
               testing::HasSubstr("intercepts what it stands on: the pods of Deployment hooks/hook\n"));
@@ -251,7 +244,7 @@ TEST(Guards, SelectorsAndConditions) {
     cluster.webhook_configurations.push_back(live_hook("h", "configmaps", rest));
     cluster.namespaces.push_back(
         live(fmt::format("{{apiVersion: v1, kind: Namespace, metadata: {{name: team, labels: {{{}}}}}}}", ns_labels)));
-    return guards_of(graph_of(config_map("c", "team", labels), cluster), "ConfigMap team/c");
+    return matches_of(graph_of(config_map("c", "team", labels), cluster), "ConfigMap team/c");
   };
   EXPECT_THAT(guards("", "", ""), ElementsAre("h.example.com certainly"));
   EXPECT_THAT(guards("namespaceSelector: {matchLabels: {a: b}}", "", ""), IsEmpty());
@@ -277,7 +270,7 @@ TEST(Guards, LabelsOfANamespaceAreThoseThatTheBundleGivesItAndTheRestOfItsOwn) {
   Graph graph = graph_of(
       "{apiVersion: v1, kind: Namespace, metadata: {name: team, labels: {guarded: 'yes'}}}\n" + config_map("c"),
       cluster);
-  EXPECT_THAT(guards_of(graph, "ConfigMap team/c"),
+  EXPECT_THAT(matches_of(graph, "ConfigMap team/c"),
               ElementsAre("h0.example.com certainly", "h2.example.com certainly"));
 }
 
@@ -287,8 +280,8 @@ TEST(Guards, LabelsOfTheObjectInTheClusterCount) {
   Json there = live("{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: team, labels: {a: b}}}");
   cluster.find_live = [&](const object::Key& key) { return key.name == "c" ? &there : nullptr; };
   Graph graph = graph_of(config_map("c") + config_map("d"), cluster);
-  EXPECT_THAT(guards_of(graph, "ConfigMap team/c"), ElementsAre("h.example.com maybe"));
-  EXPECT_THAT(guards_of(graph, "ConfigMap team/d"), IsEmpty());
+  EXPECT_THAT(matches_of(graph, "ConfigMap team/c"), ElementsAre("h.example.com maybe"));
+  EXPECT_THAT(matches_of(graph, "ConfigMap team/d"), IsEmpty());
 }
 
 TEST(Guards, SeveralAreOneNode) {
@@ -305,7 +298,7 @@ TEST(Guards, SeveralAreOneNode) {
   EXPECT_EQ(needs_of(graph).size(), 53u);
   EXPECT_EQ(needs_of(graph)[0],
             "ConfigMap team/c0 -> webhook a.example.com and 2 others ready: the guards that it meets");
-  EXPECT_EQ(graph.guards_of(7).size(), 3u);
+  EXPECT_EQ(graph.matches_of(7).size(), 3u);
 }
 
 TEST(Guards, ThoseInBothAreAsTheBundleMakesThem) {
@@ -401,7 +394,7 @@ items:
                           guard + " -> ValidatingAdmissionPolicyBinding b: its configuration",
                           guard + " -> ValidatingAdmissionPolicy p: its policy",
                           guard + " -> ConfigMap team/params: its parameters"));
-  EXPECT_THAT(guards_of(graph, "Secret team/s"), ElementsAre("p maybe"));
+  EXPECT_THAT(matches_of(graph, "Secret team/s"), ElementsAre("p maybe"));
 }
 
 TEST(Guards, ParametersBySelectorAndPerNamespace) {

@@ -46,11 +46,18 @@ TEST(Problems, KindsThatNobodyServes) {
 )";
   EXPECT_EQ(reports_of(graph_of(config_map("a") + widgets, cluster)),
             "error: Widget w and one other cannot be stored\n"
-            "  because   the cluster does not serve kind Widget of example.com/v2, and no CRD of the bundle does\n"
+            "  because   the cluster does not serve kind Widget in example.com/v2\n"
             "  from      b.yaml:6\n"
-            "  next      add its CRD to the bundle, or mark the object that makes it: fairlead.dev/makes: "
-            "Widget.example.com; what the group has now: kubectl api-resources "
-            "--api-group=example.com\n");
+            "  next      add its CRD to the bundle, or mark the object that makes it with the annotation "
+            "fairlead.dev/makes: Widget.example.com\n");
+  cluster.why_missing = [](std::string_view, std::string_view, std::string_view) {
+    return Error(ErrorKind::not_found, "its server is down").next("kubectl get apiservices");
+  };
+  EXPECT_EQ(reports_of(graph_of(widgets, cluster)),
+            "error: Widget w and one other cannot be stored\n"
+            "  because   its server is down\n"
+            "  from      b.yaml:2\n"
+            "  next      kubectl get apiservices\n");
   cluster.definitions.push_back(live(R"(
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

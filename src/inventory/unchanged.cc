@@ -5,6 +5,7 @@
 #include "base/base64.h"
 #include "fields/managed_fields.h"
 #include "fields/owned.h"
+#include "object/definition.h"
 #include "object/key.h"
 #include "schema/apply.h"
 #include "schema/defaults/defaults.h"
@@ -136,13 +137,11 @@ Json with_strings_as_data(Json secret) {
 }
 
 void Types::learn(const Json& definition) {
-  const Json& spec = definition["spec"];
-  std::string_view group = spec["group"].string_or(""), kind = spec["names"]["kind"].string_or("");
-  for (const Json& version : spec["versions"].items()) {
-    const Json& open_api = version["schema"]["openAPIV3Schema"];
-    known_.insert_or_assign(
-        place_of(fmt::format("{}/{}", group, version["name"].string_or("")), kind),
-        Known{schema::custom_schema(open_api, spec["preserveUnknownFields"].bool_or(false)), open_api, true});
+  object::Definition kind(definition);
+  for (std::string_view version : kind.versions()) {
+    const Json& open_api = kind.schema_of(version);
+    known_.insert_or_assign(place_of(fmt::format("{}/{}", kind.group(), version), kind.kind()),
+                            Known{schema::custom_schema(open_api, kind.preserves_unknown_fields()), open_api, true});
   }
 }
 

@@ -123,13 +123,12 @@ Error Discovered::missing(std::string_view group, std::string_view version, std:
         .next(fmt::format("kubectl describe apiservice {}.{}", version, group));
   }
   if (const object::Resource* other = find(group, kind))
-    return std::move(error).because(
-        Error(ErrorKind::not_found, fmt::format("it serves it in {}", other->api_version())));
-  if (group.empty()) return std::move(error).next("kubectl api-resources");
+    return std::move(error)
+        .because(Error(ErrorKind::not_found, fmt::format("it serves it in {}", other->api_version())))
+        .next(fmt::format("change its apiVersion to {}", other->api_version()));
   bool has_group = std::ranges::any_of(resources_, [&](const auto& r) { return r.group == group; });
-  if (!has_group)
-    error = std::move(error).because(Error(ErrorKind::not_found, fmt::format("it serves nothing of group {}", group)));
-  return std::move(error).next(fmt::format("kubectl api-resources --api-group={}", group));
+  if (has_group) return error;
+  return std::move(error).because(Error(ErrorKind::not_found, fmt::format("it serves nothing of group {}", group)));
 }
 
 }  // namespace fairlead::kube

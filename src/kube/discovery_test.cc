@@ -222,16 +222,15 @@ TEST(Discovery, why_a_kind_is_missing) {
   const Discovered& known = world.discovery.known();
   EXPECT_EQ(known.missing("example.com", "v1", "Widget").report(),
             "error: the cluster does not serve kind Widget in example.com/v1\n"
-            "  because   it serves nothing of group example.com\n"
-            "  next      kubectl api-resources --api-group=example.com\n");
+            "  because   it serves nothing of group example.com\n");
   EXPECT_EQ(known.missing("apps", "v1beta1", "Deployment").report(),
-            "error: the cluster does not serve kind Deployment in apps/v1beta1\n  because   it serves it in apps/v1\n");
+            "error: the cluster does not serve kind Deployment in apps/v1beta1\n  because   it serves it in apps/v1\n"
+            "  next      change its apiVersion to apps/v1\n");
   EXPECT_EQ(known.missing("metrics.example.com", "v1alpha1", "Metric").report(),
             "error: the cluster does not serve kind Metric in metrics.example.com/v1alpha1\n"
             "  because   the server behind APIService v1alpha1.metrics.example.com does not answer\n"
             "  next      kubectl describe apiservice v1alpha1.metrics.example.com\n");
-  EXPECT_EQ(known.missing("", "v1", "Widget").report(),
-            "error: the cluster does not serve kind Widget in v1\n  next      kubectl api-resources\n");
+  EXPECT_EQ(known.missing("", "v1", "Widget").report(), "error: the cluster does not serve kind Widget in v1\n");
 }
 
 TEST(Discovery, hostile_documents) {

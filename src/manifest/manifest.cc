@@ -1,7 +1,5 @@
 #include "manifest/manifest.h"
 
-#include <unordered_map>
-
 #include "manifest/collector.h"
 #include "manifest/files.h"
 #include "manifest/rendered.h"
@@ -98,22 +96,6 @@ Task<std::expected<Bundle, Errors>> read_with(std::vector<std::string> sources, 
   for (const Text& text : rendered) collector.add_rendered(text);
   if (collector.is_empty()) collector.add_error(no_objects(sources, rendered));
   co_return std::move(collector).finish();
-}
-
-Errors find_duplicates(const Bundle& bundle) {
-  Errors errors;
-  std::unordered_map<std::reference_wrapper<const object::Key>, const object::Object*, std::hash<object::Key>,
-                     std::equal_to<object::Key>>
-      seen;
-  seen.reserve(bundle.objects.size());
-  for (const object::Object& object : bundle.objects) {
-    auto [first, is_new] = seen.emplace(object.key(), &object);
-    if (is_new) continue;
-    errors.push_back(Error(ErrorKind::invalid, fmt::format("{} comes twice", object.key().text()))
-                         .because(fmt::format("it comes first at {}", first->second->source().text()))
-                         .at(object.source().text()));
-  }
-  return errors;
 }
 
 object::Source locate(const object::Source& source, const object::FieldPath& path) {

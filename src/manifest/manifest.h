@@ -58,10 +58,6 @@ struct Options {
 // No objects at all is an error.
 Task<std::expected<Bundle, Errors>> read(std::vector<std::string> sources, Options options);
 
-// An error for each object whose key another one before it has, naming both positions. Namespaces count as they are:
-// fill in the default first.
-Errors find_duplicates(const Bundle& bundle);
-
 // The position of a field of an object that was read from a file, by reading the file again; the object's own position
 // where that cannot be done.
 object::Source locate(const object::Source& source, const object::FieldPath& path);

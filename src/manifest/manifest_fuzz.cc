@@ -22,6 +22,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (object.name().empty() || object.kind().empty() || object.source().line == 0) std::abort();
     if (object.value()["metadata"]["name"].string_or("") != object.name()) std::abort();
   }
-  manifest::find_duplicates(*bundle);
   return 0;
 }

@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 std::string pod(std::string_view name) {
   return fmt::format("apiVersion: v1\nkind: Pod\nmetadata:\n  name: {}\n", name);
@@ -138,20 +137,6 @@ TEST_F(Manifest, HasLimits) {
               ElementsAre("error: http://x/ is larger than the 99 bytes that are left\n"));
 }
 
-TEST_F(Manifest, FindsDuplicates) {
-  std::string a = write("a.yaml", pod("p") + "---\n" + pod("q"));
-  std::string b =
-      write("b.yaml", "# again\n" + pod("p") + "---\napiVersion: example.com/v1\nkind: Pod\nmetadata: {name: q}\n");
-  VirtualLoop loop;
-  auto bundle = loop.run(manifest::read({a, b}, {}));
-  ASSERT_TRUE(bundle);
-  Errors errors = find_duplicates(*bundle);
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].report(),
-            fmt::format("error: Pod p comes twice\n  because   it comes first at {}:1\n  from      {}:2\n", a, b));
-  EXPECT_THAT(find_duplicates({}), IsEmpty());
-}
-
 TEST_F(Manifest, LocatesAField) {
   std::string file =
       write("a.yaml", pod("p") + "---\n" + pod("q") + "spec:\n  containers:\n  - name: c\n    image: i\n");
@@ -182,7 +167,6 @@ TEST_P(RealBundle, IsRead) {
   auto bundle = loop.run(manifest::read({GetParam()}, {}));
   ASSERT_TRUE(bundle) << bundle.error()[0].report();
   EXPECT_FALSE(bundle->objects.empty());
-  EXPECT_THAT(find_duplicates(*bundle), IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Manifest, RealBundle, testing::ValuesIn(real_bundles()),

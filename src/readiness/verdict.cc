@@ -129,15 +129,6 @@ Verdict failed_for_good(std::string reason) {
   return {.state = State::failed, .reason = std::move(reason), .permanent = true};
 }
 
-const Json& condition(const Json& object, std::string_view type) {
-  static const Json kNone;
-  for (const Json& condition : object["status"]["conditions"].items())
-    if (condition["type"].string_or("") == type) return condition;
-  return kNone;
-}
-
-bool has_status(const Json& condition, std::string_view status) { return condition["status"].string_or("") == status; }
-
 bool is_stale(const Json& object, const Json& condition) {
   const int64_t* generation = object["metadata"]["generation"].if_int64();
   const int64_t* observed = condition["observedGeneration"].if_int64();

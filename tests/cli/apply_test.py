@@ -118,11 +118,25 @@ class Apply(unittest.TestCase):
         result = fairlead("-f", str(path))
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stderr, f"""\
-error: Widget w cannot be sent
+error: Widget w cannot be stored
   because   the cluster does not serve kind Widget in example.com/v1
   because   it serves nothing of group example.com
   from      {path}:1
-  next      kubectl api-resources --api-group=example.com
+  next      add its CRD to the bundle, or mark the object that makes it with the annotation fairlead.dev/makes: Widget.example.com
+""")
+        version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}
+        definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+                      "metadata": {"name": "widgets.example.com"},
+                      "spec": {"group": "example.com", "scope": "Cluster", "versions": [version],
+                               "names": {"kind": "Widget", "plural": "widgets", "singular": "widget"}}}
+        path.write_text(documents(definition, {**unknown, "apiVersion": "example.com/v2"}))
+        result = fairlead("-f", str(path))
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, f"""\
+error: Widget w cannot be stored
+  because   its CRD serves example.com/v1, not example.com/v2
+  from      {path}:3
+  next      change its apiVersion, or the CRD
 """)
         path.write_text(documents(config_map("lost", "nowhere-at-all"), config_map("fine", self.namespace)))
         result = fairlead("-f", str(path))

@@ -23,7 +23,8 @@ struct Contents {
   // Many objects are matched by the same guards, so each distinct set of matches is stored once.
   std::vector<GuardMatch> matches;
   std::vector<uint32_t> match_starts = {0, 0};
-  std::vector<uint32_t> match_sets;  // number of the object's set, by object
+  std::vector<uint32_t> match_sets;  // number of the set of an object's matches, by object
+  std::vector<uint32_t> guard_sets;  // the same without the guards that the object is exempt from
 
   std::vector<Exemption> exemptions;
   std::vector<bool> left_out;
@@ -31,10 +32,10 @@ struct Contents {
   // The elements of this set never move, so needs can point to them.
   std::unordered_set<std::string> reasons;
 
-  std::span<const GuardMatch> matches_of(uint32_t object) const {
-    uint32_t set = match_sets[object];
+  std::span<const GuardMatch> match_set(uint32_t set) const {
     return std::span(matches).subspan(match_starts[set], match_starts[set + 1] - match_starts[set]);
   }
+  std::span<const GuardMatch> matches_of(uint32_t object) const { return match_set(match_sets[object]); }
   std::string text(uint32_t node) const;
   void add_problem(Severity severity, Error error, std::optional<uint32_t> node = std::nullopt) {
     problems.push_back({.severity = severity, .error = std::move(error), .node = node});

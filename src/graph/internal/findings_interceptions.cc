@@ -6,8 +6,6 @@
 namespace fairlead::graph {
 namespace {
 
-using admission::Certainty;
-
 constexpr size_t kMostNamed = 5;
 
 class Interceptions {
@@ -87,22 +85,6 @@ class Interceptions {
         *guard.object);
   }
 
-  // True if the webhook would see such an object without labels. could_match() alone would also count an older version
-  // of the object with other labels.
-  bool sees_in_system(const Guard& guard, std::string_view group, std::string_view kind, std::string_view plural,
-                      std::string_view ns) const {
-    if (guard.webhook->object_selector && !guard.webhook->object_selector->matches(Json())) return false;
-    admission::Prospect prospect;
-    prospect.resource = {std::string(group), "v1", std::string(plural)};
-    prospect.kind = {std::string(group), "v1", std::string(kind)};
-    prospect.ns = ns;
-    prospect.ns_labels = Json(Json::Object{{"kubernetes.io/metadata.name", Json(ns)}});
-    prospect.object = Json::Object{{"apiVersion", Json(prospect.kind.api_version())},
-                                   {"kind", Json(kind)},
-                                   {"metadata", Json::Object{{"namespace", Json(ns)}}}};
-    return admission::could_match(*guard.webhook, prospect) != Certainty::never;
-  }
-
   void report_system(const Guard& guard) {
     std::string list;
     std::string namespaces;
@@ -110,9 +92,11 @@ class Interceptions {
       list += (list.empty() ? "" : " and ") + std::move(what);
       if (!namespaces.ends_with(ns)) namespaces += (namespaces.empty() ? "" : ", ") + std::string(ns);
     };
-    for (std::string_view ns : {"kube-node-lease", "kube-system"})
-      if (sees_in_system(guard, "coordination.k8s.io", "Lease", "leases", ns)) add(fmt::format("Leases in {}", ns), ns);
-    if (sees_in_system(guard, "", "Pod", "pods", "kube-system")) add("pods in kube-system", "kube-system");
+    constexpr ImplicitObject kLease{.group = "coordination.k8s.io", .kind = "Lease", .plural = "leases", .name = ""};
+    constexpr ImplicitObject kPod{.group = "", .kind = "Pod", .plural = "pods", .name = ""};
+    for (const char* ns : {"kube-node-lease", "kube-system"})
+      if (sees_in_system(guard, kLease, ns)) add(fmt::format("Leases in {}", ns), ns);
+    if (sees_in_system(guard, kPod, "kube-system")) add("pods in kube-system", "kube-system");
     if (list.empty()) return;
     builder_.contents->add_problem(
         Severity::warning,

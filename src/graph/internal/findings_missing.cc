@@ -46,27 +46,35 @@ class Missing {
         missing[builder_.kind_of[i]].push_back(i);
     }
     for (const auto& [number, objects] : missing) {
-      const Kind& kind = builder_.kinds[number];
       Error error(ErrorKind::not_found, fmt::format("{} cannot be stored", builder_.text_of(objects)));
-      if (kind.served == Kind::Served::other_versions) {
-        std::vector<std::string> versions;
-        for (const admission::Equivalent& other : kind.equivalents) versions.push_back(other.kind.api_version());
-        error = std::move(error)
-                    .because(fmt::format("its CRD serves {}, not {}",
-                                         versions.empty() ? "no version" : fmt::format("{}", fmt::join(versions, ", ")),
-                                         kind.kind.api_version()))
-                    .next("change its apiVersion, or the CRD");
-      } else {
-        error = std::move(error)
-                    .because(fmt::format("the cluster does not serve kind {} of {}, and no CRD of the bundle does",
-                                         kind.kind.kind, kind.kind.api_version()))
-                    .next(fmt::format("add its CRD to the bundle, or mark the object that makes it: "
-                                      "fairlead.dev/makes: {}.{}; what the group has now: kubectl api-resources "
-                                      "--api-group={}",
-                                      kind.kind.kind, kind.kind.group, kind.kind.group));
-      }
-      refuse(objects[0], std::move(error));
+      const Kind& kind = builder_.kinds[number];
+      refuse(objects[0], std::move(error).because(kind.served == Kind::Served::other_versions ? in_other_versions(kind)
+                                                                                              : in_no_version(kind)));
     }
+  }
+
+  static Error in_other_versions(const Kind& kind) {
+    std::vector<std::string> versions;
+    for (const admission::Equivalent& other : kind.equivalents) versions.push_back(other.kind.api_version());
+    return Error(ErrorKind::not_found,
+                 fmt::format("its CRD serves {}, not {}",
+                             versions.empty() ? "no version" : fmt::format("{}", fmt::join(versions, ", ")),
+                             kind.kind.api_version()))
+        .next("change its apiVersion, or the CRD");
+  }
+
+  Error in_no_version(const Kind& kind) const {
+    Error error = builder_.cluster.why_missing
+                      ? builder_.cluster.why_missing(kind.kind.group, kind.kind.version, kind.kind.kind)
+                      : Error(ErrorKind::not_found, fmt::format("the cluster does not serve kind {} in {}",
+                                                                kind.kind.kind, kind.kind.api_version()));
+    if (!error.next().empty()) return error;
+    if (find_built_in(kind.kind.group, kind.kind.kind) || kind.kind.group.empty())
+      return std::move(error).next("change its apiVersion or kind: kubectl api-resources");
+    return std::move(error).next(
+        fmt::format("add its CRD to the bundle, or mark the object that makes it with the annotation "
+                    "fairlead.dev/makes: {}.{}",
+                    kind.kind.kind, kind.kind.group));
   }
 
   void find_policies() {

@@ -1,6 +1,7 @@
 #include "graph/internal/graph_builder.h"
 
 #include "graph/hooks.h"
+#include "object/placement.h"
 
 namespace fairlead::graph {
 
@@ -24,10 +25,26 @@ std::string_view trim(std::string_view text) {
   return text.substr(start, text.find_last_not_of(" \t\r\n") - start + 1);
 }
 
+uint32_t MatchSets::add(const std::vector<GuardMatch>& matches) {
+  if (matches.empty()) return 0;
+  std::string id;
+  for (const GuardMatch& match : matches) {
+    for (uint32_t shift = 0; shift < 32; shift += 8) id += static_cast<char>(match.guard >> shift & 0xff);
+    id += static_cast<char>(static_cast<int>(match.certainty) * 2 + (match.by_pods ? 1 : 0));
+  }
+  auto [entry, is_new] = numbers_.try_emplace(std::move(id), static_cast<uint32_t>(contents_.match_starts.size() - 1));
+  if (is_new) {
+    contents_.matches.insert(contents_.matches.end(), matches.begin(), matches.end());
+    contents_.match_starts.push_back(static_cast<uint32_t>(contents_.matches.size()));
+  }
+  return entry->second;
+}
+
 GraphBuilder::GraphBuilder(const manifest::Bundle& from, const ClusterState& state, const Options& chosen)
     : bundle(from), cluster(state), options(chosen), kinds(from, state) {
   read_objects();
   index_objects();
+  for (const Json& ns : cluster.namespaces) live_namespaces_.emplace(ns["metadata"]["name"].string_or(""), &ns);
 }
 
 void GraphBuilder::read_objects() {
@@ -48,8 +65,7 @@ void GraphBuilder::read_objects() {
     // If the kind is not known, the object's own namespace is used as it is.
     bool is_known =
         kind.served == Kind::Served::yes || kind.definition != nullptr || find_built_in(key.group, key.kind) != nullptr;
-    if (is_known && !kind.namespaced) key.ns.clear();
-    else if (is_known && key.ns.empty()) key.ns = options.default_namespace;
+    if (is_known) (void)object::place(key, kind.namespaced, {.name = options.default_namespace});
     contents->keys.push_back(std::move(key));
     add_node(Node::Kind::object, i);
     const Json& metadata = object.metadata();
@@ -100,6 +116,20 @@ uint32_t GraphBuilder::find_secret(std::string_view ns, std::string_view name) c
   if (uint32_t secret = find(key); secret != kNone) return secret;
   auto generator = secret_makers_.find(key);
   return generator == secret_makers_.end() ? kNone : generator->second;
+}
+
+std::optional<Json> GraphBuilder::namespace_labels(std::string_view ns) const {
+  uint32_t object = find({.group = "", .kind = "Namespace", .ns = {}, .name = ns});
+  auto live = live_namespaces_.find(ns);
+  if (object == kNone && live == live_namespaces_.end()) return std::nullopt;
+  Json merged = Json::Object();
+  auto add = [&](const Json& more) {
+    for (const Json::Member& label : more.members()) merged.make(label.key) = label.value;
+  };
+  if (live != live_namespaces_.end()) add((*live->second)["metadata"]["labels"]);
+  if (object != kNone) add(labels(object));
+  merged.make(kNamespaceNameLabel) = ns;
+  return merged;
 }
 
 void GraphBuilder::need(uint32_t from, uint32_t to, Level level, bool hard, std::string_view reason) {

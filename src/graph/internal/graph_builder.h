@@ -26,6 +26,9 @@ inline KeyView view(const object::Key& key) {
   return {.group = key.group, .kind = key.kind, .ns = key.ns, .name = key.name};
 }
 
+// The API server gives every namespace this label, with its name.
+inline constexpr std::string_view kNamespaceNameLabel = "kubernetes.io/metadata.name";
+
 // A need, before the needs are sorted by node.
 struct Edge {
   uint32_t from = 0;
@@ -33,6 +36,18 @@ struct Edge {
   const std::string* reason = nullptr;
   Level level = Level::stored;
   bool hard = false;
+};
+
+// Adds sets of guard matches to Contents, each distinct set once.
+class MatchSets {
+ public:
+  explicit MatchSets(Contents& contents) : contents_(contents) {}
+  // Returns the number of the set with these matches, which must be sorted by guard. The empty set has the number 0.
+  uint32_t add(const std::vector<GuardMatch>& matches);
+
+ private:
+  Contents& contents_;
+  std::unordered_map<std::string, uint32_t> numbers_;
 };
 
 class GraphBuilder {
@@ -53,6 +68,7 @@ class GraphBuilder {
   std::vector<Step> steps;
   std::vector<uint32_t> step_of;
   std::unique_ptr<Contents> contents = std::make_unique<Contents>();
+  MatchSets sets{*contents};
 
   uint32_t object_count() const { return static_cast<uint32_t>(bundle.objects.size()); }
   const Json& value(uint32_t object) const { return bundle.objects[object].value(); }
@@ -69,6 +85,10 @@ class GraphBuilder {
   // Returns the Secret of the bundle. If there is none, returns the object that creates it (a Certificate, an
   // ExternalSecret or a SealedSecret), or kNone.
   uint32_t find_secret(std::string_view ns, std::string_view name) const;
+
+  // Returns the labels that a namespace will have once the bundle is rolled out. Returns nothing if the namespace is
+  // neither in the bundle nor known in the cluster.
+  std::optional<Json> namespace_labels(std::string_view ns) const;
 
   // Adds a need. Does nothing if `to` is kNone or equal to `from`.
   void need(uint32_t from, uint32_t to, Level level, bool hard, std::string_view reason);
@@ -93,6 +113,7 @@ class GraphBuilder {
   std::vector<const Json*> annotations_;
   std::unordered_map<KeyView, uint32_t, KeyView::Hash> by_key_;
   std::unordered_map<KeyView, uint32_t, KeyView::Hash> secret_makers_;
+  std::unordered_map<std::string_view, const Json*> live_namespaces_;
   std::unordered_map<object::Key, uint32_t> outsides_;
   const std::string* last_reason_ = nullptr;
 };

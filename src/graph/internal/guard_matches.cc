@@ -8,8 +8,6 @@ namespace {
 
 using admission::Certainty;
 
-constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
-
 // A guard that has to be compared with each object of a group.
 struct Check {
   uint32_t guard = 0;
@@ -43,8 +41,6 @@ class GuardMatches {
     filters_.reserve(matchers.size());
     for (const GuardMatcher& matcher : matchers) filters_.emplace_back(matcher);
     pod_ = builder.kinds.number_of("", "v1", "Pod");
-    for (const Json& ns : builder.cluster.namespaces)
-      live_namespaces_.emplace(ns["metadata"]["name"].string_or(""), &ns);
   }
 
   void run() {
@@ -126,7 +122,7 @@ class GuardMatches {
     const MatchFilters& filters = filters_[check.guard];
     Certainty certainty = check.certainty;
     if (builder_.family(object) == Family::name_space && filters.looks_at_namespaces())
-      certainty = std::min(certainty, filters.by_namespace(own_labels(object)));
+      certainty = std::min(certainty, filters.by_namespace(builder_.namespace_labels(builder_.key(object).name)));
     if (certainty == Certainty::never) return certainty;
     if (filters.looks_at_labels()) {
       if (!fits_labels(object, filters, check.by_pods)) return Certainty::never;
@@ -183,27 +179,9 @@ class GuardMatches {
   uint32_t place_of(std::string_view ns) {
     auto [entry, is_new] = place_numbers_.try_emplace(ns, static_cast<uint32_t>(places_.size()));
     if (is_new)
-      places_.push_back({.labels = labels_of(ns), .fits = std::vector<std::optional<Certainty>>(filters_.size())});
+      places_.push_back(
+          {.labels = builder_.namespace_labels(ns), .fits = std::vector<std::optional<Certainty>>(filters_.size())});
     return entry->second;
-  }
-
-  // Returns the labels that the namespace will have once the bundle is rolled out. The API server adds the name label.
-  // Returns nothing if the namespace is neither in the bundle nor known in the cluster.
-  std::optional<Json> labels_of(std::string_view ns) const {
-    uint32_t object = builder_.find({.group = "", .kind = "Namespace", .ns = {}, .name = ns});
-    auto live = live_namespaces_.find(ns);
-    if (object == kNone && live == live_namespaces_.end()) return std::nullopt;
-    Json labels = Json::Object();
-    if (live != live_namespaces_.end()) merge(labels, (*live->second)["metadata"]["labels"]);
-    if (object != kNone) merge(labels, builder_.labels(object));
-    labels.make(kNameLabel) = ns;
-    return labels;
-  }
-
-  Json own_labels(uint32_t object) const { return *labels_of(builder_.key(object).name); }
-
-  static void merge(Json& into, const Json& labels) {
-    for (const Json::Member& label : labels.members()) into.make(label.key) = label.value;
   }
 
   // Returns the number of the set with these matches. If a guard matches an object both itself and by its pods, the two
@@ -211,7 +189,6 @@ class GuardMatches {
   uint32_t intern(std::vector<GuardMatch> matches) {
     std::ranges::sort(matches, {}, [](const GuardMatch& m) { return m.guard * uint64_t{2} + (m.by_pods ? 1 : 0); });
     std::vector<GuardMatch> merged;
-    std::string id;
     for (const GuardMatch& match : matches) {
       if (!merged.empty() && merged.back().guard == match.guard) {
         merged.back().certainty = std::max(merged.back().certainty, match.certainty);
@@ -220,18 +197,7 @@ class GuardMatches {
         merged.push_back(match);
       }
     }
-    for (const GuardMatch& match : merged) {
-      for (uint32_t shift = 0; shift < 32; shift += 8) id += static_cast<char>(match.guard >> shift & 0xff);
-      id += static_cast<char>(static_cast<int>(match.certainty) * 2 + (match.by_pods ? 1 : 0));
-    }
-    Contents& contents = *builder_.contents;
-    if (merged.empty()) return 0;
-    auto [entry, is_new] = sets_.try_emplace(std::move(id), static_cast<uint32_t>(contents.match_starts.size() - 1));
-    if (is_new) {
-      contents.matches.insert(contents.matches.end(), merged.begin(), merged.end());
-      contents.match_starts.push_back(static_cast<uint32_t>(contents.matches.size()));
-    }
-    return entry->second;
+    return builder_.sets.add(merged);
   }
 
   GraphBuilder& builder_;
@@ -240,11 +206,9 @@ class GuardMatches {
   uint32_t pod_ = 0;
   std::vector<std::optional<std::vector<Candidate>>> candidates_;      // by kind
   std::vector<std::optional<std::vector<Candidate>>> pod_candidates_;  // by kind
-  std::unordered_map<std::string_view, const Json*> live_namespaces_;
   std::unordered_map<std::string_view, uint32_t> place_numbers_;
   std::vector<Place> places_;
   std::unordered_map<uint64_t, Group> groups_;
-  std::unordered_map<std::string, uint32_t> sets_;
 };
 
 }  // namespace

@@ -42,22 +42,15 @@ class GuardNeeds {
   void run() {
     std::vector<uint32_t> component = plan::components(everything());
     find_earliest();
-    sets_.assign(contents_.match_starts.size() - 1, kNone);
+    contents_.guard_sets = contents_.match_sets;
     for (uint32_t i = 0; i < builder_.object_count(); ++i) {
-      std::span<const GuardMatch> matches = contents_.matches_of(i);
-      if (matches.empty()) continue;
       std::vector<GuardMatch> waits;
-      for (const GuardMatch& match : matches) {
-        const Guard& guard = contents_.guards[match.guard];
-        bool rests_on = component[i] == component[builder_.guard_node(match.guard)];
-        if (is_way_in(guard)) waits.push_back(match);
-        else if (rests_on) contents_.exemptions.push_back({.object = i, .guard = match.guard});
-        else if (precedes(i, guard))
-          contents_.exemptions.push_back({.object = i, .guard = match.guard, .precedes = true});
+      for (const GuardMatch& match : contents_.matches_of(i))
+        if (std::optional<Exemption> exemption = exempt(i, match, component))
+          contents_.exemptions.push_back(*exemption);
         else waits.push_back(match);
-      }
-      if (waits.size() == matches.size()) wait_for_set(i, contents_.match_sets[i]);
-      else wait_for(i, waits);
+      if (waits.size() != contents_.matches_of(i).size()) contents_.guard_sets[i] = builder_.sets.add(waits);
+      if (!waits.empty()) wait_for(i, contents_.guard_sets[i]);
     }
     register_late();
   }
@@ -92,8 +85,17 @@ class GuardNeeds {
     return links;
   }
 
-  // Without its APIService, an object cannot be sent at all.
-  static bool is_way_in(const Guard& guard) { return guard.kind == Guard::Kind::api_service; }
+  // Decides whether the object is exempt from a guard that matches it. Without its APIService, an object cannot be sent
+  // at all, so nothing is exempt from that.
+  std::optional<Exemption> exempt(uint32_t object, const GuardMatch& match,
+                                  const std::vector<uint32_t>& component) const {
+    const Guard& guard = contents_.guards[match.guard];
+    if (guard.kind == Guard::Kind::api_service) return std::nullopt;
+    if (component[object] == component[builder_.guard_node(match.guard)])
+      return Exemption{.object = object, .guard = match.guard};
+    if (precedes(object, guard)) return Exemption{.object = object, .guard = match.guard, .precedes = true};
+    return std::nullopt;
+  }
 
   // An object that is in no step, such as a Namespace, belongs to the first step that needs it.
   void find_earliest() {
@@ -164,18 +166,9 @@ class GuardNeeds {
     return node;
   }
 
-  void wait_for_set(uint32_t object, uint32_t set) {
-    std::span<const GuardMatch> matches = contents_.matches_of(object);
-    if (sets_[set] == kNone) sets_[set] = gate(matches);
-    builder_.need(object, sets_[set], Level::ready, true,
-                  matches.size() == 1 ? reason(matches[0]) : std::string("the guards that it meets"));
-  }
-
-  void wait_for(uint32_t object, const std::vector<GuardMatch>& matches) {
-    if (matches.empty()) return;
-    std::vector<uint32_t> id;
-    for (const GuardMatch& match : matches) id.push_back(match.guard * 2 + (match.by_pods ? 1 : 0));
-    auto [entry, is_new] = partial_sets_.try_emplace(std::move(id), kNone);
+  void wait_for(uint32_t object, uint32_t set) {
+    std::span<const GuardMatch> matches = contents_.match_set(set);
+    auto [entry, is_new] = gates_.try_emplace(set, kNone);
     if (is_new) entry->second = gate(matches);
     builder_.need(object, entry->second, Level::ready, true,
                   matches.size() == 1 ? reason(matches[0]) : std::string("the guards that it meets"));
@@ -227,9 +220,8 @@ class GuardNeeds {
 
   GraphBuilder& builder_;
   Contents& contents_;
-  std::vector<uint32_t> earliest_;  // the step that each object belongs to
-  std::vector<uint32_t> sets_;      // the node of each set of matches, or kNone
-  std::map<std::vector<uint32_t>, uint32_t> partial_sets_;
+  std::vector<uint32_t> earliest_;                // the step that each object belongs to
+  std::unordered_map<uint32_t, uint32_t> gates_;  // the node that stands for each set of matches
 };
 
 }  // namespace

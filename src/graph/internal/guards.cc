@@ -3,6 +3,9 @@
 #include <map>
 #include <unordered_set>
 
+#include "admission/client_config.h"
+#include "object/definition.h"
+
 namespace fairlead::graph {
 namespace {
 
@@ -13,15 +16,6 @@ object::Key key_of(std::string_view group, const Json& object) {
           std::string(object["kind"].string_or("")),
           {},
           std::string(object["metadata"]["name"].string_or(""))};
-}
-
-std::optional<admission::ServiceReference> read_service(const Json& service, int port) {
-  if (!service.is_object()) return std::nullopt;
-  return admission::ServiceReference{
-      .ns = std::string(service["namespace"].string_or("")),
-      .name = std::string(service["name"].string_or("")),
-      .path = std::string(service["path"].string_or("")),
-      .port = static_cast<int>(std::clamp<int64_t>(service["port"].int_or(port), 1, 65535))};
 }
 
 class Guards {
@@ -122,13 +116,11 @@ class Guards {
   }
 
   void add_conversion(const Json& value, uint32_t object, bool live) {
-    const Json& conversion = value["spec"]["conversion"];
-    // A CRD with a single version never converts.
-    if (conversion["strategy"].string_or("") != "Webhook" || value["spec"]["versions"].items().size() < 2) return;
+    const Json& client = object::Definition(value).conversion_client();
+    if (client.is_null()) return;
     object::Key key = key_of("apiextensions.k8s.io", value);
     Guard& guard = add(Guard::Kind::conversion, key.name, key, object, live);
-    const Json& client = conversion["webhook"]["clientConfig"];
-    guard.service = read_service(client["service"], 443);
+    guard.service = admission::read_service(client["service"]);
     guard.url = client["url"].string_or("");
     guard.ca_bundle = client["caBundle"].string_or("");
   }
@@ -138,7 +130,7 @@ class Guards {
     if (!spec["service"].is_object()) return;
     object::Key key = key_of("apiregistration.k8s.io", value);
     Guard& guard = add(Guard::Kind::api_service, key.name, key, object, live);
-    guard.service = read_service(spec["service"], 443);
+    guard.service = admission::read_service(spec["service"]);
     guard.ca_bundle = spec["caBundle"].string_or("");
   }
 

@@ -3,32 +3,17 @@
 namespace fairlead::graph {
 namespace {
 
-// Returns the labels that the namespace will have once the bundle is rolled out, or nothing if the namespace is not
-// known.
-std::optional<Json> labels_of(const GraphBuilder& builder, const std::string& ns) {
-  Json labels;
-  auto add = [&](const Json& more) {
-    for (const Json::Member& label : more.members()) labels.make(label.key) = label.value;
-    labels.make("kubernetes.io/metadata.name") = ns;
-  };
-  for (const Json& there : builder.cluster.namespaces)
-    if (there["metadata"]["name"].string_or("") == ns) add(there["metadata"]["labels"]);
-  uint32_t own = builder.find({.group = "", .kind = "Namespace", .ns = {}, .name = ns});
-  if (own != kNone) add(builder.bundle.objects[own].labels());
-  return labels.is_null() ? std::nullopt : std::optional(std::move(labels));
-}
-
-bool sees_with(const GraphBuilder& builder, const Guard& guard, const ImplicitObject& what, const std::string& ns,
-               const Json& labels) {
+bool sees_with(const Guard& guard, const ImplicitObject& what, const std::string& ns,
+               const std::optional<Json>& ns_labels, const Json& labels) {
   if (guard.webhook->object_selector && !guard.webhook->object_selector->matches(labels)) return false;
   admission::Prospect prospect;
   prospect.ns = ns;
-  prospect.ns_labels = labels_of(builder, ns);
+  prospect.ns_labels = ns_labels;
   prospect.resource = {std::string(what.group), "v1", std::string(what.plural)};
   prospect.kind = {std::string(what.group), "v1", std::string(what.kind)};
-  prospect.object = Json::Object{{"apiVersion", prospect.kind.api_version()},
-                                 {"kind", what.kind},
-                                 {"metadata", Json::Object{{"namespace", ns}, {"name", what.name}}}};
+  prospect.object = Json::Object{
+      {"apiVersion", prospect.kind.api_version()}, {"kind", what.kind}, {"metadata", Json::Object{{"namespace", ns}}}};
+  if (!what.name.empty()) prospect.object.make("metadata").make("name") = what.name;
   if (!labels.is_null()) prospect.object.make("metadata").make("labels") = labels;
   return admission::could_match(*guard.webhook, prospect) != admission::Certainty::never;
 }
@@ -36,7 +21,11 @@ bool sees_with(const GraphBuilder& builder, const Guard& guard, const ImplicitOb
 }  // namespace
 
 bool sees(const GraphBuilder& builder, const Guard& guard, const ImplicitObject& what, const std::string& ns) {
-  return sees_with(builder, guard, what, ns, Json());
+  return sees_with(guard, what, ns, builder.namespace_labels(ns), Json());
+}
+
+bool sees_in_system(const Guard& guard, const ImplicitObject& what, const std::string& ns) {
+  return sees_with(guard, what, ns, Json(Json::Object{{std::string(kNamespaceNameLabel), ns}}), Json());
 }
 
 bool sees_record(const GraphBuilder& builder, const Guard& guard) {
@@ -45,7 +34,8 @@ bool sees_record(const GraphBuilder& builder, const Guard& guard) {
   ImplicitObject record{.group = "", .kind = "ConfigMap", .plural = "configmaps", .name = options.inventory};
   // Every inventory ConfigMap has this label. A selector has no use for its value.
   Json labels(Json::Object{{"applyset.kubernetes.io/id", "applyset"}});
-  return sees_with(builder, guard, record, options.default_namespace, labels);
+  const std::string& home = options.default_namespace;
+  return sees_with(guard, record, home, builder.namespace_labels(home), labels);
 }
 
 }  // namespace fairlead::graph

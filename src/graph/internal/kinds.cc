@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "graph/kind_generators.h"
+#include "object/containers.h"
+#include "object/definition.h"
 
 namespace fairlead::graph {
 namespace {
@@ -18,23 +20,12 @@ std::string guess_plural(std::string_view kind) {
   return plural + "s";
 }
 
-struct Versions {
-  std::vector<std::string> served;
-
-  explicit Versions(const Json& definition) {
-    const Json& spec = definition["spec"];
-    for (const Json& version : spec["versions"].items())
-      if (version["served"].bool_or(true)) served.emplace_back(version["name"].string_or(""));
-    if (served.empty() && spec["version"].is_string()) served.emplace_back(spec["version"].string_or(""));
-  }
-};
-
 }  // namespace
 
 Kinds::Kinds(const manifest::Bundle& bundle, const ClusterState& cluster) : bundle_(bundle), cluster_(cluster) {
   auto add_definition = [&](const Json& value, uint32_t object) {
-    const Json& spec = value["spec"];
-    definitions_.try_emplace(joined(spec["group"].string_or(""), spec["names"]["kind"].string_or("")),
+    object::Definition definition(value);
+    definitions_.try_emplace(joined(definition.group(), definition.kind()),
                              Definition{.value = &value, .object = object});
   };
   auto add_api_service = [&](const Json& value) {
@@ -44,8 +35,7 @@ Kinds::Kinds(const manifest::Bundle& bundle, const ClusterState& cluster) : bund
   };
   for (uint32_t i = 0; i < bundle.objects.size(); ++i) {
     const object::Object& object = bundle.objects[i];
-    if (object.group() == "apiextensions.k8s.io" && object.kind() == "CustomResourceDefinition")
-      add_definition(object.value(), i);
+    if (is_crd(object.key())) add_definition(object.value(), i);
     else if (object.group() == "apiregistration.k8s.io" && object.kind() == "APIService")
       add_api_service(object.value());
   }
@@ -67,18 +57,19 @@ bool Kinds::is_aggregated(std::string_view group, std::string_view version) cons
 }
 
 void Kinds::use_definition(Kind& kind, const Definition& definition) const {
-  const Json& spec = (*definition.value)["spec"];
+  object::Definition says(*definition.value);
   kind.definition = definition.value;
   kind.definition_object = definition.object;
-  kind.resource.resource = spec["names"]["plural"].string_or(kind.resource.resource);
-  kind.namespaced = spec["scope"].string_or("Namespaced") == "Namespaced";
-  Versions versions(*definition.value);
-  bool serves = std::ranges::find(versions.served, kind.kind.version) != versions.served.end();
-  kind.served = serves ? Kind::Served::yes : Kind::Served::other_versions;
-  for (const std::string& version : versions.served) {
-    if (version == kind.kind.version) continue;
-    kind.equivalents.push_back({.resource = {kind.kind.group, version, kind.resource.resource},
-                                .kind = {kind.kind.group, version, kind.kind.kind}});
+  if (!says.plural().empty()) kind.resource.resource = says.plural();
+  kind.namespaced = says.namespaced();
+  kind.served = Kind::Served::other_versions;
+  for (std::string_view version : says.served_versions()) {
+    if (version == kind.kind.version) {
+      kind.served = Kind::Served::yes;
+      continue;
+    }
+    kind.equivalents.push_back({.resource = {kind.kind.group, std::string(version), kind.resource.resource},
+                                .kind = {kind.kind.group, std::string(version), kind.kind.kind}});
   }
 }
 

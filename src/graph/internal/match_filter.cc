@@ -22,13 +22,6 @@ bool names_objects(const std::vector<admission::Rule>* rules) {
          std::ranges::any_of(*rules, [](const admission::Rule& rule) { return !rule.names.empty(); });
 }
 
-// A rule that cannot be evaluated for some version counts as matching.
-bool may_match(const std::vector<admission::Rule>& rules, admission::MatchPolicy policy,
-               const admission::Attributes& attributes) {
-  Result<std::optional<admission::Target>> target = admission::match_rules(rules, policy, attributes);
-  return !target || *target;
-}
-
 // A selector that cannot be parsed is not trivial: the API server rejects every request that it is evaluated for.
 bool is_trivial(const Result<object::Selector>* selector) { return *selector && (*selector)->matches_everything(); }
 
@@ -74,8 +67,8 @@ Certainty MatchFilters::by_rules(const Kind& kind, bool only_create) const {
   auto matches = [&](admission::Operation operation) {
     attributes.operation = operation;
     return std::ranges::all_of(filters_, [&](const MatchFilter& filter) {
-      if (filter.excluded != nullptr && may_match(*filter.excluded, filter.match_policy, attributes)) return false;
-      return filter.open || may_match(*filter.rules, filter.match_policy, attributes);
+      if (filter.excluded != nullptr && surely_exclude(*filter.excluded, filter.match_policy, attributes)) return false;
+      return filter.open || may_guard(*filter.rules, filter.match_policy, attributes);
     });
   };
   bool create = matches(admission::Operation::create);

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "admission/client_config.h"
 #include "base/base64.h"
 #include "readiness/internal/verdict_rules.h"
 #include "readiness/shadow_objects.h"
@@ -22,12 +23,6 @@ Verdict by_address(const Json& object, std::string_view who) {
   std::string_view address = address_of(object);
   if (address.empty()) return in_progress(fmt::format("{} has not given it an address yet", who));
   return ready(fmt::format("its address is {}", address));
-}
-
-// Manifest generators put a line break into the caBundle, because an empty value was once refused.
-bool has_certificate(std::string_view ca_bundle) {
-  std::optional<std::string> pem = from_base64(ca_bundle);
-  return pem && pem->contains("-----BEGIN CERTIFICATE-----");
 }
 
 // autoscaling/v1 has no conditions in its status. The API server writes them into an annotation there.
@@ -107,7 +102,7 @@ Verdict judge_webhooks(const Json& object, const Options&) {
     const Json& config = webhook["clientConfig"];
     // This is the marker of a run. It has no caBundle, and the run removes it.
     if (guest_ownership(webhook["name"].string_or(""))) continue;
-    if (config["service"].is_object() && !has_certificate(config["caBundle"].string_or("")))
+    if (config["service"].is_object() && !admission::has_certificate(config["caBundle"].string_or("")))
       return in_progress(
           fmt::format("the caBundle of webhook {} is still to be filled in", webhook["name"].string_or("?")));
   }

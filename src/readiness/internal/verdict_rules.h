@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "object/condition.h"
 #include "readiness/verdict.h"
 
 namespace fairlead::readiness {
@@ -16,9 +17,8 @@ Verdict in_progress(std::string reason);
 Verdict failed(std::string reason);
 Verdict failed_for_good(std::string reason);
 
-// Returns the entry of status.conditions with this type, or null.
-const Json& condition(const Json& object, std::string_view type);
-bool has_status(const Json& condition, std::string_view status);
+using object::condition;
+using object::has_status;
 // True if the condition's own observedGeneration is older than the object.
 bool is_stale(const Json& object, const Json& condition);
 // For example "Available is False: MissingEndpoints: endpointslices have no addresses". Parts that are missing are left

@@ -11,17 +11,10 @@ void add_behind(const Run& run, uint32_t object, const graph::Guard& guard, std:
     if (node != object && !run.graph.is_left_out(node)) workloads.push_back(node);
 }
 
-bool is_exempt(const Run& run, uint32_t object, uint32_t guard) {
-  return std::ranges::any_of(run.graph.exemptions(), [&](const graph::Exemption& exemption) {
-    return exemption.object == object && exemption.guard == guard;
-  });
-}
-
 std::vector<uint32_t> behind_meetings(const Run& run, uint32_t object, bool by_pods) {
   std::vector<uint32_t> workloads;
   for (const graph::GuardMatch& match : run.graph.guards_of(object))
-    if (match.by_pods == by_pods && !is_exempt(run, object, match.guard))
-      add_behind(run, object, run.graph.guards()[match.guard], workloads);
+    if (match.by_pods == by_pods) add_behind(run, object, run.graph.guards()[match.guard], workloads);
   return workloads;
 }
 

@@ -34,17 +34,6 @@ std::string list_of(const std::vector<std::string>& fields) {
   return text;
 }
 
-const Json* definition_of(const Run& run, const object::Key& key) {
-  auto is_it = [&](const Json& definition) {
-    return definition["spec"]["group"].string_or("") == key.group &&
-           definition["spec"]["names"]["kind"].string_or("") == key.kind;
-  };
-  for (const object::Object& object : run.bundle.objects)
-    if (object.kind() == "CustomResourceDefinition" && is_it(object.value())) return &object.value();
-  auto found = std::ranges::find_if(run.cluster.definitions, is_it);
-  return found == run.cluster.definitions.end() ? nullptr : &*found;
-}
-
 // Returns the names of the fields beside the one that the path leads to.
 std::vector<std::string> names_beside(const schema::Schema& schema, const object::FieldPath& path) {
   schema::TypeId at = schema.root;
@@ -115,7 +104,8 @@ UnknownFields unknown_fields(const Run& run, uint32_t node, const kube::Fault& f
   if (fault.kind != kube::FaultKind::schema || !is_about_them) return unknown;
   const object::Object& object = run.object(node);
   inventory::Types types;
-  if (const Json* definition = definition_of(run, object.key())) types.learn(*definition);
+  if (const Json* definition = find_definition(run.bundle, run.cluster.definitions, object.key()))
+    types.learn(*definition);
   schema::SchemaPtr schema = types.find(object.value()["apiVersion"].string_or(""), object.kind()).schema;
   if (!schema) return unknown;
   for (const std::string& text : schema::decode(*schema, object.value()).unknown) {

@@ -1,6 +1,9 @@
 #include "rollout/core/placing.h"
 
-#include "base/base64.h"
+#include "admission/client_config.h"
+#include "object/containers.h"
+#include "object/definition.h"
+#include "object/placement.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -8,37 +11,19 @@ namespace {
 using object::Object;
 using object::Resource;
 
-void add_defined(const Object& object, std::deque<Resource>& defined) {
-  if (object.group() != "apiextensions.k8s.io" || object.kind() != "CustomResourceDefinition") return;
-  const Json& spec = object.value()["spec"];
-  for (const Json& version : spec["versions"].items()) {
-    if (!version["served"].bool_or(false)) continue;
-    defined.push_back({.group = std::string(spec["group"].string_or("")),
-                       .version = std::string(version["name"].string_or("")),
-                       .kind = std::string(spec["names"]["kind"].string_or("")),
-                       .plural = std::string(spec["names"]["plural"].string_or("")),
-                       .singular = std::string(spec["names"]["singular"].string_or("")),
-                       .namespaced = spec["scope"].string_or("") == "Namespaced",
-                       .verbs = {"create", "delete", "get", "list", "patch", "update", "watch"}});
-  }
-}
-
-bool is_certificate(std::string_view base64) {
-  std::optional<std::string> text = from_base64(base64);
-  return text && text->find("-----BEGIN") != std::string::npos;
-}
-
 void drop_placeholder(Json& client_config) {
   Json::Object* members = client_config.if_object();
   if (!members) return;
   const Json* bundle = members->find("caBundle");
-  if (bundle && !is_certificate(bundle->string_or(""))) members->erase("caBundle");
+  if (bundle && !admission::has_certificate(bundle->string_or(""))) members->erase("caBundle");
 }
 
 }  // namespace
 
 Kinds::Kinds(const kube::Discovered& discovered, const manifest::Bundle& bundle) : discovered_(discovered) {
-  for (const Object& object : bundle.objects) add_defined(object, defined_);
+  for (const Object& object : bundle.objects)
+    if (is_crd(object.key()))
+      for (Resource& resource : object::Definition(object.value()).resources()) defined_.push_back(std::move(resource));
 }
 
 const Resource* Kinds::find(std::string_view group, std::string_view version, std::string_view kind) const {
@@ -48,18 +33,11 @@ const Resource* Kinds::find(std::string_view group, std::string_view version, st
 }
 
 std::optional<Error> place(Object& object, const Resource& resource, const Options& options) {
-  if (!resource.namespaced) {
-    object.set_namespace("");
-    return std::nullopt;
-  }
-  if (object.ns().empty()) {
-    object.set_namespace(options.default_namespace);
-  } else if (options.namespace_is_chosen && object.ns() != options.default_namespace) {
-    return Error(ErrorKind::invalid, fmt::format("{} is not for the namespace that was asked for, {}",
-                                                 object.key().text(), options.default_namespace))
-        .at(object.source().text())
-        .next(fmt::format("fairlead apply --namespace={} …, or no --namespace at all", object.ns()));
-  }
+  object::Key key = object.key();
+  std::optional<Error> error = object::place(
+      key, resource.namespaced, {.name = options.default_namespace, .is_chosen = options.namespace_is_chosen});
+  if (error) return std::move(*error).at(object.source().text());
+  object.set_namespace(key.ns);
   return std::nullopt;
 }
 
@@ -69,6 +47,15 @@ manifest::Errors place(manifest::Bundle& bundle, const Kinds& kinds, const Optio
     if (const Resource* resource = kinds.of(object))
       if (auto error = place(object, *resource, options)) errors.push_back(*error);
   return errors;
+}
+
+const Json* find_definition(const manifest::Bundle& bundle, const std::vector<Json>& definitions,
+                            const object::Key& key) {
+  for (const Object& object : bundle.objects)
+    if (is_crd(object.key()) && object::Definition(object.value()).defines(key.group, key.kind)) return &object.value();
+  for (const Json& definition : definitions)
+    if (object::Definition(definition).defines(key.group, key.kind)) return &definition;
+  return nullptr;
 }
 
 void leave_to_injectors(Json& object) {

@@ -37,6 +37,10 @@ manifest::Errors place(manifest::Bundle& bundle, const Kinds& kinds, const Optio
 // Does the same for one object whose kind became known later.
 std::optional<Error> place(object::Object& object, const object::Resource& resource, const Options& options);
 
+// Returns the CRD of the key's kind: that of the bundle, or else that of the cluster. Returns null if there is none.
+const Json* find_definition(const manifest::Bundle& bundle, const std::vector<Json>& definitions,
+                            const object::Key& key);
+
 // Removes caBundles that are placeholders and not certificates. Whoever injects the certificates owns these fields.
 void leave_to_injectors(Json& object);
 

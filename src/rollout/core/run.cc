@@ -1,5 +1,6 @@
 #include "rollout/core/run.h"
 
+#include "object/containers.h"
 #include "readiness/timeouts.h"
 
 namespace fairlead::rollout {
@@ -61,16 +62,13 @@ bool Run::must_be_new(uint32_t node) const {
 }
 
 object::Key Run::definition_of(uint32_t node) const {
-  return {.group = "apiextensions.k8s.io",
-          .kind = "CustomResourceDefinition",
-          .ns = "",
-          .name = kinds.of(object(node))->name_with_group()};
+  return object::crd_key(kinds.of(object(node))->name_with_group());
 }
 
 std::vector<object::Key> Run::containers_of(uint32_t node) const {
   std::vector<object::Key> keys;
   const object::Object& it = object(node);
-  if (!it.ns().empty()) keys.push_back({.group = "", .kind = "Namespace", .ns = "", .name = it.ns()});
+  if (!it.ns().empty()) keys.push_back(object::namespace_key(it.ns()));
   if (kinds.of(it)) keys.push_back(definition_of(node));
   return keys;
 }

@@ -61,9 +61,7 @@ Guards::Guards(Run& run, readiness::Prover& prover, Evidence& evidence, RetryGat
       evidence_(evidence),
       gates_(gates),
       proved_(run.loop),
-      states_(run.graph.guards().size()) {
-  for (const graph::Exemption& exemption : run.graph.exemptions()) exempt_.emplace(exemption.object, exemption.guard);
-}
+      states_(run.graph.guards().size()) {}
 
 std::string Guards::gate_name(const Guard& guard) const {
   return is_webhook(guard) ? gate_of_webhook(guard.name) : guard.text();
@@ -87,7 +85,7 @@ bool Guards::guards_something_to_send(uint32_t guard) const {
   for (uint32_t node = 0; node < run_.states.size(); ++node) {
     if (run_.unchanged[node] || run_.graph.is_left_out(node)) continue;
     for (const graph::GuardMatch& match : run_.graph.guards_of(node))
-      if (match.guard == guard && !exempt_.contains({node, guard})) return true;
+      if (match.guard == guard) return true;
   }
   return false;
 }
@@ -273,8 +271,7 @@ void Guards::distrusted(uint32_t guard) {
 
 std::optional<uint32_t> Guards::beyond_reach(uint32_t node) {
   for (const graph::GuardMatch& match : run_.graph.guards_of(node)) {
-    bool has_to_answer =
-        !match.by_pods && !exempt_.contains({node, match.guard}) && !run_.graph.guards()[match.guard].ignore;
+    bool has_to_answer = !match.by_pods && !run_.graph.guards()[match.guard].ignore;
     if (has_to_answer && is_beyond_reach(match.guard)) return match.guard;
   }
   return std::nullopt;
@@ -285,7 +282,6 @@ Task<Result<uint64_t>> Guards::connection_for(uint32_t node) {
   if (run_.options.dry_run) co_return 0;
   bool any_origin = false;
   for (const graph::GuardMatch& match : run_.graph.guards_of(node)) {
-    if (exempt_.contains({node, match.guard})) continue;
     if (!still_answers(match.guard)) CO_TRY(co_await await_answer_again(match.guard));
     if (match.by_pods || states_[match.guard].origin == Origin::before) continue;
     any_origin = true;

@@ -138,7 +138,6 @@ class Guards {
   std::vector<State> states_;
   std::map<std::string, Shared> shared_;
   uint64_t line_ = 0;
-  std::set<std::pair<uint32_t, uint32_t>> exempt_;
 };
 
 }  // namespace fairlead::rollout

@@ -49,9 +49,9 @@ Ending::How how(const Run& run) {
   return std::ranges::all_of(run.errors, is_timeout) ? Ending::How::timed_out : Ending::How::failed;
 }
 
-// When a need was met. The proof of a guard begins when the objects that back it are stored, as in the plan.
+// When a need was met.
 TimePoint met_at(const Run& run, uint32_t node, const graph::Need& need) {
-  bool when_stored = need.level == graph::Level::stored || run.graph.nodes()[node].kind == graph::Node::Kind::guard;
+  bool when_stored = level_of(run.graph.nodes()[node], need) != plan::Level::done;
   return when_stored && need.target < run.states.size() ? run.states[need.target].stored_at
                                                         : run.settled_at[need.target];
 }

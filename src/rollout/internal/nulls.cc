@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "object/definition.h"
+#include "rollout/core/placing.h"
 #include "schema/types/builtin.h"
 #include "schema/validation/structural.h"
 
@@ -30,24 +32,12 @@ void drop_unset(Json& value, const schema::Schema& schema, schema::TypeId id) {
   *object = std::move(kept);
 }
 
-bool defines(const Json& definition, const object::Object& object) {
-  const Json& spec = definition["spec"];
-  return spec["group"].string_or("") == object.group() && spec["names"]["kind"].string_or("") == object.kind();
-}
-
 // Returns the openAPIV3Schema of the object's version; null if it is not known.
 const Json* find_schema(const object::Object& object, const manifest::Bundle& bundle,
                         const std::vector<Json>& definitions) {
-  auto in = [&](const Json& definition) -> const Json* {
-    for (const Json& version : definition["spec"]["versions"].items())
-      if (version["name"].string_or("") == object.version()) return &version["schema"]["openAPIV3Schema"];
-    return nullptr;
-  };
-  for (const object::Object& other : bundle.objects)
-    if (other.group() == "apiextensions.k8s.io" && defines(other.value(), object)) return in(other.value());
-  for (const Json& definition : definitions)
-    if (defines(definition, object)) return in(definition);
-  return nullptr;
+  const Json* definition = find_definition(bundle, definitions, object.key());
+  if (!definition || object::Definition(*definition).version(object.version()).is_null()) return nullptr;
+  return &object::Definition(*definition).schema_of(object.version());
 }
 
 // Metadata is the same for all kinds, whatever their schema says.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/kind_generators.h"
+#include "object/containers.h"
 #include "rollout/core/retry.h"
 #include "rollout/core/run.h"
 #include "rollout/internal/cluster_state.h"
@@ -16,7 +17,7 @@ using journal::EventKind;
 void add_home_namespace(const Options& options, const graph::ClusterState& cluster, manifest::Bundle& bundle) {
   const std::string& name = options.default_namespace;
   for (const object::Object& object : bundle.objects)
-    if (object.kind() == "Namespace" && object.group().empty() && object.name() == name) return;
+    if (object.key() == object::namespace_key(name)) return;
   for (const Json& there : cluster.namespaces)
     if (there["metadata"]["name"].string_or("") == name) return;
   Json value(Json::Object{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", Json::Object{{"name", name}}}});
@@ -24,34 +25,12 @@ void add_home_namespace(const Options& options, const graph::ClusterState& clust
     bundle.objects.push_back(*std::move(object));
 }
 
-// Returns an error for each object whose kind neither the cluster nor the bundle has. Kinds of an API that comes with
-// the bundle, and kinds that a controller creates for a KindGenerator, are found later and are no error.
-manifest::Errors find_unknown_kinds(const Prepared& prepared, const kube::Discovered& discovered) {
-  manifest::Errors errors;
-  auto comes = [&](const object::Object& object) {
-    for (const object::Object& other : prepared.bundle.objects)
-      if (other.kind() == "APIService" && other.value()["spec"]["group"].string_or("") == object.group()) return true;
-    for (const Json& service : prepared.cluster.api_services)
-      if (service["spec"]["group"].string_or("") == object.group() && service["spec"]["service"].is_object())
-        return true;
-    auto is_kind_generator = [&](const Json& other) {
-      return graph::makes(other, object.group(), object.kind()) != graph::Makes::no;
-    };
-    for (const object::Object& other : prepared.bundle.objects)
-      if (is_kind_generator(other.value())) return true;
-    return std::ranges::any_of(prepared.cluster.kind_generators, is_kind_generator);
-  };
-  for (const object::Object& object : prepared.bundle.objects)
-    if (!prepared.kinds->of(object) && !comes(object))
-      errors.push_back(Error(ErrorKind::not_found, fmt::format("{} cannot be sent", object.key().text()))
-                           .because(discovered.missing(object.group(), object.version(), object.kind()))
-                           .at(object.source().text()));
-  return errors;
-}
-
-// Reads the KindGenerators of the cluster. These requests are sent only if a kind is missing.
-Task<void> read_kind_generators(kube::Client& client, const kube::Discovered& discovered,
-                                graph::ClusterState& cluster) {
+// Reads the KindGenerators of the cluster, if the bundle has a kind that neither the cluster nor a CRD of the bundle
+// defines.
+Task<void> read_kind_generators(kube::Client& client, const kube::Discovered& discovered, const Kinds& kinds,
+                                const manifest::Bundle& bundle, graph::ClusterState& cluster) {
+  auto is_known = [&](const object::Object& object) { return kinds.of(object) != nullptr; };
+  if (std::ranges::all_of(bundle.objects, is_known)) co_return;
   for (const graph::GeneratorKind& one : graph::generator_kinds()) {
     const object::Resource* resource = discovered.find(one.group, one.kind);
     if (!resource) continue;
@@ -130,14 +109,8 @@ Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery,
   if (options.create_namespace) add_home_namespace(options, prepared.cluster, prepared.bundle);
   prepared.kinds = std::make_unique<Kinds>(**known, prepared.bundle);
   manifest::Errors errors = place(prepared.bundle, *prepared.kinds, options);
-  manifest::Errors unknown = find_unknown_kinds(prepared, **known);
-  if (!unknown.empty()) {
-    co_await read_kind_generators(client, **known, prepared.cluster);
-    unknown = find_unknown_kinds(prepared, **known);
-  }
-  for (Error& error : unknown) errors.push_back(std::move(error));
-  if (!errors.empty()) co_return errors;
-  if (!options.name.empty()) {
+  co_await read_kind_generators(client, **known, *prepared.kinds, prepared.bundle, prepared.cluster);
+  if (!options.name.empty() && errors.empty()) {
     errors = co_await read_members(client, discovery, options, journal, prepared);
     if (!errors.empty()) co_return errors;
   }
@@ -145,6 +118,10 @@ Task<manifest::Errors> prepare(kube::Client& client, kube::Discovery& discovery,
   prepared.cluster.find_resource = [&prepared](std::string_view group, std::string_view version,
                                                std::string_view kind) {
     return prepared.kinds->find(group, version, kind);
+  };
+  prepared.cluster.why_missing = [known = *known](std::string_view group, std::string_view version,
+                                                  std::string_view kind) {
+    return known->missing(group, version, kind);
   };
   prepared.cluster.find_live = [&prepared](const object::Key& key) -> const Json* {
     auto found = prepared.live.find(key);

@@ -6,6 +6,8 @@
 
 #include "diff/digest.h"
 #include "inventory/applyset.h"
+#include "object/containers.h"
+#include "object/definition.h"
 #include "removal/removal.h"
 
 namespace fairlead::rollout {
@@ -30,14 +32,13 @@ class Dependents {
 
   // Returns one of them; null if there is none.
   const object::Object* find(const inventory::Member& member) const {
-    if (member.key.group.empty() && member.key.kind == "Namespace") {
+    if (is_namespace(member.key)) {
       auto found = in_namespace_.find(member.key.name);
       return found == in_namespace_.end() ? nullptr : found->second;
     }
-    if (member.key.group != "apiextensions.k8s.io") return nullptr;
-    const Json& spec = member.object["spec"];
-    auto found =
-        of_kind_.find({std::string(spec["group"].string_or("")), std::string(spec["names"]["kind"].string_or(""))});
+    if (!is_crd(member.key)) return nullptr;
+    object::Definition definition(member.object);
+    auto found = of_kind_.find({std::string(definition.group()), std::string(definition.kind())});
     return found == of_kind_.end() ? nullptr : found->second;
   }
 
@@ -47,7 +48,7 @@ class Dependents {
 };
 
 bool is_home(const inventory::Member& member, const inventory::Inventory& inventory) {
-  return member.key.group.empty() && member.key.kind == "Namespace" && member.key.name == inventory.home();
+  return member.key == object::namespace_key(inventory.home());
 }
 
 std::shared_ptr<const Forecast> forecast_of(const Prepared& prepared, const Options& options, const object::Key& key) {

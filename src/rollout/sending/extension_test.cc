@@ -115,7 +115,7 @@ metadata: {name: load, namespace: kube-public}
             "error: Gauge kube-public/load was not accepted\n"
             "  because   Gauge kube-public/load is not for the namespace that was asked for, ext\n"
             "  from      bundle.yaml:32\n"
-            "  next      fairlead apply --namespace=kube-public …, or no --namespace at all\n");
+            "  next      --namespace=kube-public, or no --namespace at all\n");
 }
 
 }  // namespace

@@ -85,7 +85,24 @@ TEST_F(MadeKindsTest, WithoutAMakerItIsRefusedBeforeAnythingIsSent) {
   Ending ending = apply(templates() + std::string(kConstraint));
   EXPECT_EQ(ending.how, Ending::How::failed);
   for (const ObjectEnding& object : ending.objects) EXPECT_EQ(object.state, ObjectEnding::State::not_sent);
-  EXPECT_THAT(reports(ending), testing::HasSubstr("error: NeedsLabel owner cannot be sent\n"));
+  EXPECT_EQ(reports(ending),
+            "error: NeedsLabel owner cannot be stored\n"
+            "  because   the cluster does not serve kind NeedsLabel in constraints.gatekeeper.sh/v1\n"
+            "  because   it serves nothing of group constraints.gatekeeper.sh\n"
+            "  from      bundle.yaml:6\n"
+            "  next      add its CRD to the bundle, or mark the object that makes it with the annotation "
+            "fairlead.dev/makes: NeedsLabel.constraints.gatekeeper.sh\n");
+}
+
+TEST_F(MadeKindsTest, AVersionThatItsDefinitionDoesNotServeIsRefusedBeforeAnythingIsSent) {
+  std::string odd = "\n---\n{apiVersion: templates.gatekeeper.sh/v9, kind: ConstraintTemplate, metadata: {name: t}}\n";
+  Ending ending = apply(templates() + odd);
+  EXPECT_EQ(ending.how, Ending::How::failed);
+  EXPECT_EQ(reports(ending),
+            "error: ConstraintTemplate t cannot be stored\n"
+            "  because   its CRD serves templates.gatekeeper.sh/v1, not templates.gatekeeper.sh/v9\n"
+            "  from      bundle.yaml:6\n"
+            "  next      change its apiVersion, or the CRD\n");
 }
 
 TEST_F(MadeKindsTest, ADryRunDoesNotCheckIt) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "object/containers.h"
+
 namespace fairlead::rollout {
 namespace {
 
@@ -16,10 +18,6 @@ bool is_workload(const object::Object& object) {
   constexpr std::array<std::string_view, 4> kApps{"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"};
   if (object.group() == "apps") return std::ranges::find(kApps, object.kind()) != kApps.end();
   return object.group().empty() && object.kind() == "Pod";
-}
-
-bool is_definition(const object::Object& object) {
-  return object.group() == "apiextensions.k8s.io" && object.kind() == "CustomResourceDefinition";
 }
 
 }  // namespace
@@ -43,7 +41,7 @@ bool Precedence::needs_little(uint32_t workload) const {
       graph::Node::Kind kind = run_.graph.nodes()[need.target].kind;
       bool is_object = kind == graph::Node::Kind::object;
       if (need.level != graph::Level::stored || (!is_object && kind != graph::Node::Kind::all_of)) return false;
-      if (is_object && is_definition(run_.object(need.target))) return false;
+      if (is_object && is_crd(run_.object(need.target).key())) return false;
       if (std::ranges::find(found, need.target) == found.end()) found.push_back(need.target);
     }
   }
@@ -51,7 +49,7 @@ bool Precedence::needs_little(uint32_t workload) const {
 }
 
 Task<Result<void>> Precedence::await(uint32_t node) {
-  if (!is_definition(run_.object(node))) co_return Result<void>();
+  if (!is_crd(run_.object(node).key())) co_return Result<void>();
   if (!until_) begin();
   while (!first_.empty() && run_.loop.now() < *until_) {
     Loop::TimerId timer = run_.loop.call_at(*until_, [this] { changed_.notify_all(); });
@@ -65,7 +63,7 @@ Task<Result<void>> Precedence::await(uint32_t node) {
 }
 
 void Precedence::sent(uint32_t node) {
-  if (is_definition(run_.object(node))) --definitions_;
+  if (is_crd(run_.object(node).key())) --definitions_;
   else if (first_.erase(node) == 0) return;
   changed_.notify_all();
 }

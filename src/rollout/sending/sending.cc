@@ -4,6 +4,7 @@
 
 #include "base/plain_text.h"
 #include "inventory/unchanged.h"
+#include "object/containers.h"
 #include "rollout/core/deadline.h"
 #include "rollout/guards/causes.h"
 #include "rollout/sending/as_sent.h"
@@ -41,7 +42,7 @@ bool Sender::is_expected(uint32_t node, const Fault& fault) const {
     case Awaited::service:
     case Awaited::endpoints:
       return comes({.group = "", .kind = "Service", .ns = fault.wait.ns, .name = fault.wait.name});
-    case Awaited::namespace_there: return comes({.group = "", .kind = "Namespace", .ns = "", .name = fault.wait.name});
+    case Awaited::namespace_there: return comes(object::namespace_key(fault.wait.name));
     case Awaited::definition: {
       object::Key key = run_.definition_of(node);
       return comes(key) || run_.live.contains(key);

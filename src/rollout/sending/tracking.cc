@@ -5,6 +5,7 @@
 #include "base/duration_text.h"
 #include "base/timestamp.h"
 #include "inventory/applyset.h"
+#include "object/definition.h"
 #include "rollout/core/retry.h"
 #include "rollout/guards/causes.h"
 #include "rollout/guards/missing.h"
@@ -224,18 +225,11 @@ void Tracker::see(uint32_t node, const Json& object) {
 }
 
 bool Tracker::has_status(const object::Key& key, std::string_view version) const {
-  auto in = [&](const Json& definition) {
-    const Json& spec = definition["spec"];
-    if (spec["group"].string_or("") != key.group || spec["names"]["kind"].string_or("") != key.kind) return false;
-    for (const Json& served : spec["versions"].items())
-      if (served["name"].string_or("") == version)
-        return served["subresources"].contains("status") &&
-               served["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"].contains("conditions");
-    return false;
-  };
-  for (const object::Object& object : run_.bundle.objects)
-    if (object.kind() == "CustomResourceDefinition" && in(object.value())) return true;
-  return std::ranges::any_of(run_.cluster.definitions, in);
+  const Json* definition = find_definition(run_.bundle, run_.cluster.definitions, key);
+  if (!definition) return false;
+  object::Definition kind(*definition);
+  return kind.version(version)["subresources"].contains("status") &&
+         kind.schema_of(version)["properties"]["status"]["properties"].contains("conditions");
 }
 
 readiness::Options Tracker::options_for(uint32_t node, const Waiting& waiting) const {
