@@ -70,6 +70,8 @@ Result<removal::Options> options_of(const DeleteFlags& flags) {
   options.with_contents = flags.with_contents;
   options.force_finalizers = flags.force_finalizers;
   options.cluster_gone = flags.cluster_gone;
+  options.run = run_of(::getpid());
+  options.run_known_dead = is_gone_run;
   options.holder = own_holder();
   options.origin = origin_of(::getpid());
   options.known_dead = is_gone;

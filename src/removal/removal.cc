@@ -1,414 +1,119 @@
 #include "removal/removal.h"
 
 #include <algorithm>
-#include <map>
 
-#include "base/duration_text.h"
+#include "inventory/inventory.h"
+#include "manifest/secrets.h"
+#include "object/placement.h"
 #include "plan/stopping.h"
-#include "removal/diagnosis/causes.h"
-#include "removal/internal/collateral.h"
-#include "removal/internal/deletion_vetoes.h"
+#include "readiness/sweeper.h"
+#include "removal/internal/ending.h"
+#include "removal/internal/engine.h"
 #include "removal/internal/journal_details.h"
 #include "removal/internal/members.h"
-#include "removal/internal/orphans.h"
-#include "removal/internal/refusal.h"
-#include "removal/internal/sending.h"
-#include "removal/internal/stuck_monitor.h"
 
 namespace fairlead::removal {
 namespace {
 
 using journal::EventKind;
-using State = ObjectEnding::State;
 
-constexpr Duration kInterruptionCheck = std::chrono::seconds(1);
-constexpr size_t kNamedKinds = 6;
-constexpr std::string_view kResourcePolicy = "helm.sh/resource-policy";
+TimePoint expires_after(Options& options, TimePoint begun) {
+  if (options.timeout > Duration::zero()) options.expires = begun + options.timeout;
+  return options.expires;
+}
 
-const Json kNothing;
-
-class Engine {
+// Begins and ends a run: writes the first and last event, measures the run, checks whether the cluster answers, and
+// removes the shadows that killed runs left behind. close() must be called.
+class Frame {
  public:
-  explicit Engine(Run& run)
-      : run_(run),
-        loop_(run.loop),
-        watching_(loop_, nullptr),
-        work_(loop_, nullptr),
-        tracker_(run, watching_),
-        stuck_monitor_(run, tracker_),
-        sender_(run, stuck_monitor_, work_),
-        orphans_(run) {}
+  // Sets `options.expires` if there is a time limit.
+  Frame(kube::Client& client, kube::Discovery& discovery, Options& options, journal::Journal& journal,
+        CancelSource* stop)
+      : client_(client),
+        discovery_(discovery),
+        options_(options),
+        journal_(journal),
+        stop_(stop),
+        begun_(client.loop().now()),
+        requests_(requests_of(client)),
+        limit_(client, expires_after(options, begun_), stop, plan::kClosingTime),
+        prover_(client, {.run = options.run, .known_dead = options.run_known_dead}),
+        sweeper_(client.loop(), prover_) {}
 
-  Task<Ending> run(CancelSource* stop) {
-    CancelHook hook;
-    if (stop && stop->cancelled()) interrupt();
-    else hook.set(stop, [this] { loop_.post([this] { interrupt(); }); });
-    Loop::TimerId deadline{};
-    bool limited = run_.options.expires != TimePoint::max();
-    if (limited) deadline = loop_.call_at(run_.options.expires, [this] { expire(); });
-
-    Ending ending;
-    if (std::optional<Error> problem = resolve()) {
-      ending.how = Ending::How::failed;
-      ending.causes.push_back({.error = *std::move(problem), .blocks = {}});
-    } else {
-      ending = co_await proceed();
+  // Returns nothing if the cluster answers; otherwise how the run ends.
+  Task<std::optional<Ending>> reach(std::string bundle = {}) {
+    journal_.add({.kind = EventKind::started,
+                  .details = Json(Json::Object{
+                      {"command", "delete"}, {"time", journal_.time_text()}, {"bundle", std::move(bundle)}})});
+    kube::Outcome<const kube::Discovered*> known = std::unexpected(kube::Failure(cancelled_error()));
+    if (std::optional<Ending> late = co_await in_time(discovery_.all(), known)) co_return late;
+    if (known) {
+      if (!options_.run.empty() && options_.dry_run == DryRun::none) sweeper_.begin();
+      co_return std::nullopt;
     }
-    hook.clear();
-    if (limited && !run_.out_of_time) loop_.cancel_timer(deadline);
-    if (!run_.waits.cancelled()) run_.waits.cancel();
-    watching_.cancel();
-    co_await watching_.join();
+    Error why = known.error().error();
+    if (known.error().fault() || why.kind() != ErrorKind::unavailable) co_return failed_with({why});
+    if (options_.cluster_gone) {
+      journal_.add(
+          {.kind = EventKind::warning,
+           .text = "the cluster cannot be reached, and counts as gone with everything in it: " + why.message()});
+      co_return Ending();
+    }
+    co_return failed_with(
+        {Error(ErrorKind::unavailable,
+               "the cluster is unreachable: nothing is known about its objects, and nothing was removed")
+             .because(std::move(why))
+             .next("fairlead delete … --cluster-gone, if the cluster is gone for good")});
+  }
+
+  // Stores the result of the task in `outcome`. Returns how the run ends if it was stopped or its time was over before.
+  template <class T>
+  Task<std::optional<Ending>> in_time(Task<kube::Outcome<T>> task, kube::Outcome<T>& outcome) {
+    CancelSource cancel(stop_);
+    CancelAt timer(client_.loop(), options_.expires, cancel);
+    outcome = co_await std::move(task).governed_by(&cancel);
+    if (outcome) co_return std::nullopt;
+    if (stop_ && stop_->cancelled()) co_return Ending{.how = Ending::How::interrupted};
+    if (timer.fired()) co_return late(outcome.error().error(), options_);
+    co_return std::nullopt;
+  }
+
+  Task<Ending> close(Ending ending) {
+    co_await sweeper_.end(stop_ && stop_->cancelled());
+    ending.took = client_.loop().now() - begun_;
+    ending.requests = requests_of(client_) - requests_;
+    const Secrets& secrets = journal_.secrets();
+    for (Cause& cause : ending.causes) cause.error = secrets.without(cause.error);
+    for (ObjectEnding& object : ending.objects)
+      if (object.error) object.error = secrets.without(*object.error);
+    journal_.add({.kind = EventKind::ended,
+                  .state = std::string(name_of(ending.how)),
+                  .details = journal_.is_detailed() ? ending_details(ending, secrets) : Json()});
     co_return ending;
   }
 
  private:
-  void interrupt() {
-    run_.stopping = true;
-    end_waits();
-  }
-  void expire() {
-    run_.out_of_time = true;
-    end_waits();
-  }
-  // Lets requests in flight end by themselves, but only for a limited time, since a server may not answer.
-  void end_waits() {
-    run_.waits.cancel();
-    if (!landed_) landed_.emplace(loop_, loop_.now() + plan::kLandingTime, run_.requests);
-    run_.changed.notify_all();
-  }
-
-  // Finds the kind of each target. A kind that nobody serves has no objects. Returns an error if it may only be
-  // unknown, because its API server does not answer.
-  std::optional<Error> resolve() {
-    const kube::Discovered& known = run_.discovery.known();
-    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-      const object::Key& key = run_.key(i);
-      const object::Resource* resource = known.find(key.group, run_.targets[i].version, key.kind);
-      if (!resource) resource = known.find(key.group, key.kind);
-      if (resource) run_.states[i].resource = *resource;
-      for (const kube::GroupProblem& problem : known.problems())
-        if (!resource && problem.group == key.group)
-          return Error(ErrorKind::unavailable, fmt::format("it is not known whether {} is there", key.text()))
-              .because(fmt::format("{}/{} cannot be discovered: {}", problem.group, problem.version, problem.why))
-              .next(fmt::format("kubectl get apiservice {}.{} -o yaml", problem.version, problem.group));
-    }
-    return std::nullopt;
-  }
-
-  Task<void> report_interruptions() {
-    while (co_await sleep_for(loop_, kInterruptionCheck)) tracker_.report_interruptions();
-  }
-
-  Task<Ending> proceed() {
-    Scope beside(loop_, &run_.waits);
-    beside.spawn(report_interruptions());
-    Result<void> known = co_await tracker_.start().governed_by(&run_.waits);
-    Ending ending;
-    if (known) {
-      std::vector<Collateral> collaterals = co_await look();
-      bool wanted = co_await is_wanted(collaterals);
-      if (wanted) {
-        if (run_.options.dry_run == DryRun::none) beside.spawn(stuck_monitor_.keep());
-        orphans_.note_owners(tracker_);
-        co_await roll();
-        co_await orphans_.remove().governed_by(&run_.waits);
-      }
-      if (!run_.waits.cancelled()) run_.waits.cancel();
-      co_await work_.join();
-      co_await beside.join();
-      if (run_.out_of_time) fail_the_rest();
-      ending = ending_of();
-      if (!wanted && !run_.stopping) ending.how = Ending::How::declined;
-    } else {
-      co_await beside.join();
-      ending = ending_of();
-      ending.how = run_.stopping ? Ending::How::interrupted : Ending::How::timed_out;
-      if (!run_.stopping) ending.causes = late(interruption(), run_.options).causes;
-    }
-    co_return ending;
-  }
-
-  // Returns why the watches could not show which targets exist.
-  Error interruption() const {
-    for (uint32_t i = 0; i < run_.targets.size(); ++i)
-      if (const Error* interruption = tracker_.interruption(i)) return *interruption;
-    return Error(ErrorKind::timeout, "the API server did not list it in time");
-  }
-
-  // Takes in the targets from `first` on as the watches show them.
-  void take_in(uint32_t first) {
-    for (uint32_t i = first; i < run_.targets.size(); ++i) {
-      const Json* live = tracker_.find(i);
-      if (!live) continue;
-      TargetState& entry = run_.states[i];
-      std::string_view uid = (*live)["metadata"]["uid"].string_or("");
-      if (!run_.targets[i].uid.empty() && run_.targets[i].uid != uid) continue;
-      entry.uid = uid;
-      entry.last = *live;
-      entry.progress = progress_of(*live);
-    }
-  }
-
-  std::vector<LiveTarget> live_targets() const {
-    std::vector<LiveTarget> all;
-    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-      LiveTarget target{.key = run_.key(i), .live = run_.states[i].last.is_null() ? &kNothing : &run_.states[i].last};
-      if (run_.states[i].resource) target.resource = *run_.states[i].resource;
-      if (target.key.kind == "CustomResourceDefinition") {
-        Tracker::Others others = tracker_.others_of(i);
-        target.takes_others = others.resource && (!others.known || !others.objects.empty());
-      }
-      all.push_back(std::move(target));
-    }
-    return all;
-  }
-
-  bool stays(uint32_t i) const {
-    const TargetState& entry = run_.states[i];
-    if (entry.kept || tracker_.trouble(i) || !tracker_.is_known(i)) return true;
-    return !entry.last.is_null() && !entry.implied &&
-           refusal_of(run_.key(i), entry.last, run_.options.bundle, run_.options.force, run_.owners);
-  }
-
-  // Adds the contents of namespaces that a controller has to clean up as targets, so that they are deleted before that
-  // controller, which may be a target as well.
-  Task<void> add_contents(const std::vector<Collateral>& collaterals) {
-    auto first = uint32_t(run_.targets.size());
-    auto is_namespace = [](const Target& target) { return target.key.group.empty() && target.key.kind == "Namespace"; };
-    // If all targets are namespaces, the controller may be anywhere, and the namespace controller takes care of the
-    // order.
-    if (std::ranges::all_of(run_.targets, is_namespace)) co_return;
-    if (std::ranges::all_of(collaterals, [](const Collateral& collateral) { return collateral.carrying.empty(); }))
-      co_return;
-    Order order = order_of(live_targets());
-    Plan plan = plan_of(order);
-    for (uint32_t i = 0; i < first; ++i)
-      if (stays(i)) plan.failed(i);
-    for (const Collateral& collateral : collaterals)
-      if (!collateral.guarded.empty()) plan.failed(collateral.container);
-    for (const Collateral& collateral : collaterals)
-      if (!plan.is_settled(collateral.container))
-        for (const Target& target : collateral.carrying) run_.imply(target);
-    if (run_.targets.size() == first) co_return;
-    (void)resolve();
-    (void)co_await tracker_.start().governed_by(&run_.waits);
-    take_in(first);
-  }
-
-  // Finds the namespaces that can be deleted together with their contents. The namespace controller waits for seconds
-  // before it begins, and the contents can be deleted meanwhile if nothing speaks against it.
-  Task<void> find_what_goes_at_once(std::vector<LiveTarget>& targets) {
-    std::map<std::string_view, uint32_t> namespaces;
-    for (uint32_t i = 0; i < targets.size(); ++i)
-      if (targets[i].key.group.empty() && targets[i].key.kind == "Namespace" && !stays(i))
-        namespaces.emplace(targets[i].key.name, i);
-    auto is_inside = [&](const LiveTarget& target) { return namespaces.contains(target.key.ns); };
-    if (run_.options.dry_run != DryRun::none || std::ranges::none_of(targets, is_inside)) co_return;
-    DeletionVetoes vetoes = co_await DeletionVetoes::find(run_);
-    for (const auto& [name, i] : namespaces) targets[i].at_once = !vetoes.may_refuse(targets[i]);
-    for (uint32_t i = 0; i < targets.size(); ++i) {
-      auto found = namespaces.find(targets[i].key.ns);
-      if (found == namespaces.end() || !targets[found->second].at_once) continue;
-      if (stays(i) || vetoes.may_refuse(targets[i])) targets[found->second].at_once = false;
-    }
-  }
-
-  void keep_by_policy(uint32_t i, std::string why) {
-    const object::Key& key = run_.key(i);
-    if (run_.states[i].progress.terminating || run_.states[i].last.is_null()) return;
-    std::string where = key.ns.empty() ? "" : fmt::format(" -n {}", key.ns);
-    run_.states[i].kept =
-        Error(ErrorKind::denied, fmt::format("{} stays", key.text()))
-            .because(std::move(why))
-            .next(fmt::format("fairlead delete {}/{}{} --force deletes it", key.kind, key.name, where));
-  }
-
-  // Finds the objects of a bundle that Helm would keep, and the Namespaces and CRDs that stay because they would take
-  // such an object with them.
-  void find_what_a_policy_keeps() {
-    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-      const object::Key& key = run_.key(i);
-      const Json& policy = run_.states[i].last["metadata"]["annotations"][kResourcePolicy];
-      if (policy.string_or("") != "keep" || run_.states[i].progress.terminating) continue;
-      keep_by_policy(i, fmt::format("it has the annotation {}: keep", kResourcePolicy));
-      std::vector<object::Key> containers = {{.group = "", .kind = "Namespace", .ns = "", .name = key.ns}};
-      if (const auto& resource = run_.states[i].resource)
-        containers.push_back({.group = "apiextensions.k8s.io",
-                              .kind = "CustomResourceDefinition",
-                              .ns = "",
-                              .name = resource->name_with_group()});
-      for (const object::Key& container : containers)
-        if (auto found = run_.index.find(container); found != run_.index.end())
-          keep_by_policy(found->second, fmt::format("{} would go with it, and has the annotation {}: keep", key.text(),
-                                                    kResourcePolicy));
-    }
-  }
-
-  // Finds the Namespaces and CRDs that stay, because a bundle must not delete objects of others with them.
-  void find_what_is_kept(const std::vector<Collateral>& collaterals) {
-    if (!run_.options.bundle) return;
-    find_what_a_policy_keeps();
-    for (const Collateral& collateral : collaterals) {
-      TargetState& entry = run_.states[collateral.container];
-      // An object that is being deleted already cannot be kept.
-      if (entry.progress.terminating) continue;
-      Error error(ErrorKind::denied, fmt::format("{} stays", run_.key(collateral.container).text()));
-      bool bundles_lose = collateral.of_bundles > 0 && !run_.options.force;
-      if (bundles_lose || (collateral.foreign > 0 && !run_.options.with_contents))
-        entry.kept = std::move(error)
-                         .because(collateral.foreign_text())
-                         .next(bundles_lose ? "remove those bundles first, or move these objects to another namespace"
-                                            : "--with-contents removes them as well");
-      else if (!collateral.unread.empty() && !run_.options.with_contents)
-        entry.kept =
-            std::move(error)
-                .because(fmt::format("it is not known what would go with it: {} cannot be listed", collateral.unread))
-                .next("--with-contents removes it with everything in it");
-    }
-  }
-
-  // Finds the names of the bundles to which targets belong, where that is a reason not to delete them.
-  Task<void> name_owners() {
-    if (run_.options.bundle || run_.options.force) co_return;
-    for (const TargetState& entry : run_.states) {
-      std::string label(inventory::part_of(entry.last));
-      if (label.empty() || run_.owners.contains(label)) continue;
-      run_.owners.emplace(label, co_await inventory::find_owner(run_.client, entry.last));
-    }
-  }
-
-  // Finds out which targets exist, which must not be deleted, and what would be deleted with them. Makes the plan.
-  Task<std::vector<Collateral>> look() {
-    take_in(0);
-    co_await name_owners().governed_by(&run_.waits);
-    std::vector<Collateral> collaterals = co_await find_collateral(run_, tracker_).governed_by(&run_.waits);
-    find_what_is_kept(collaterals);
-    if (run_.options.dry_run == DryRun::none) co_await add_contents(collaterals);
-    std::vector<LiveTarget> all = live_targets();
-    co_await find_what_goes_at_once(all).governed_by(&run_.waits);
-    Order order = order_of(all);
-    for (const std::string& note : order.notes) run_.note(EventKind::note, note);
-    run_.order = std::move(order);
-    run_.plan.emplace(plan_of(run_.order));
-    if (run_.journal.is_detailed()) run_.journal.add({.kind = EventKind::graph, .details = graph_details(run_)});
-    settle_what_is_clear(collaterals);
-    co_return collaterals;
-  }
-
-  void settle_what_is_clear(const std::vector<Collateral>& collaterals) {
-    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-      TargetState& entry = run_.states[i];
-      const object::Key& key = run_.key(i);
-      if (const Error* trouble = tracker_.trouble(i); trouble && trouble->kind() != ErrorKind::not_found) {
-        run_.failed(
-            i, State::unknown,
-            Error(ErrorKind::denied, fmt::format("it is not known whether {} is there", key.text())).because(*trouble));
-      } else if (!tracker_.is_known(i)) {
-        // The run ended before anything was known about this target.
-        continue;
-      } else if (entry.last.is_null()) {
-        entry.state = State::absent;
-        run_.plan->done(i);
-      } else if (entry.implied) {
-        continue;
-      } else if (auto refusal = refusal_of(key, entry.last, run_.options.bundle, run_.options.force, run_.owners)) {
-        run_.refuse(i, *std::move(refusal));
-      } else if (entry.kept) {
-        entry.state = State::kept;
-        run_.tell(EventKind::warning, i, "stays",
-                  fmt::format("it stays: {} ({})", entry.kept->cause()->message(), entry.kept->next()));
-        run_.plan->done(i);
-      }
-    }
-    for (const Collateral& collateral : collaterals)
-      if (!collateral.guarded.empty() && !run_.states[collateral.container].kept)
-        run_.refuse(
-            collateral.container,
-            Error(ErrorKind::denied, fmt::format("{} is not removed", run_.key(collateral.container).text()))
-                .because(fmt::format("{} would go with it, and has the annotation fairlead.dev/delete: protected",
-                                     collateral.guarded)));
-  }
-
-  // Reports what else will be deleted, and asks the user. Returns false if the answer was no.
-  Task<bool> is_wanted(const std::vector<Collateral>& collaterals) {
-    std::map<std::string, size_t> kinds;
-    size_t count = 0;
-    for (uint32_t i = 0; i < run_.targets.size(); ++i)
-      if (!run_.plan->is_settled(i) && !run_.states[i].implied) {
-        ++kinds[run_.key(i).kind];
-        ++count;
-      }
-    std::string text = fmt::format("{} {} will be removed", count, count == 1 ? "object" : "objects");
-    std::vector<std::pair<size_t, std::string>> sorted;
-    for (const auto& [kind, n] : kinds) sorted.emplace_back(n, kind);
-    std::ranges::sort(sorted, std::greater());
-    std::string list;
-    for (size_t i = 0; i < sorted.size() && i < kNamedKinds; ++i)
-      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", sorted[i].first, sorted[i].second);
-    if (sorted.size() > kNamedKinds) list += fmt::format(" and {} other kinds", sorted.size() - kNamedKinds);
-    if (count > 0) text += fmt::format(" ({})", list);
-    text += ".";
-    for (const Collateral& collateral : collaterals) {
-      if (run_.plan->is_settled(collateral.container) || collateral.count == 0) continue;
-      text += "\n" + collateral.text(run_);
-      run_.tell(EventKind::note, collateral.container, "takes",
-                collateral.text(run_).substr(run_.key(collateral.container).text().size() + 2));
-    }
-    if (count == 0 || run_.options.dry_run != DryRun::none || !run_.options.ask) co_return true;
-    co_return co_await run_.options.ask(std::move(text));
-  }
-
-  Task<void> roll() {
-    while (run_.plan->unsettled() > 0 && !run_.stopping && !run_.out_of_time) {
-      if (std::vector<uint32_t> next = run_.plan->take_startable(); !next.empty()) sender_.send(std::move(next));
-      else (void)co_await run_.changed.wait_uncancelled();
-    }
-  }
-
-  void fail_the_rest() {
-    for (uint32_t i = 0; i < run_.targets.size(); ++i)
-      if (run_.plan->state(i) == Plan::State::started) stuck_monitor_.give_up(i, run_.options.timeout);
-  }
-
-  Ending ending_of() {
-    Ending ending;
-    bool all_late = true;
-    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-      TargetState& entry = run_.states[i];
-      run_.settle(i, entry.state);
-      if (run_.plan && run_.plan->state(i) == Plan::State::blocked) entry.state = State::blocked;
-      if (entry.told && entry.state == State::not_begun) entry.state = State::leaving;
-      if (entry.error) {
-        all_late = all_late && entry.error->kind() == ErrorKind::timeout;
-        Cause cause{.error = *entry.error, .blocks = {}};
-        for (uint32_t blocked : run_.plan->blocked_by(i)) cause.blocks.push_back(run_.key(blocked));
-        ending.causes.push_back(std::move(cause));
-      }
-      ending.objects.push_back({.key = run_.key(i),
-                                .source = run_.targets[i].source,
-                                .state = entry.state,
-                                .error = entry.error ? entry.error : entry.kept});
-    }
-    if (!ending.causes.empty()) ending.how = all_late ? Ending::How::timed_out : Ending::How::failed;
-    if (run_.stopping) ending.how = Ending::How::interrupted;
-    return ending;
-  }
-
-  Run& run_;
-  Loop& loop_;
-  Scope watching_;
-  Scope work_;
-  Tracker tracker_;
-  StuckMonitor stuck_monitor_;
-  Sender sender_;
-  Orphans orphans_;
-  std::optional<CancelAt> landed_;
+  kube::Client& client_;
+  kube::Discovery& discovery_;
+  const Options& options_;
+  journal::Journal& journal_;
+  CancelSource* stop_;
+  TimePoint begun_;
+  uint64_t requests_;
+  kube::TimeLimit limit_;
+  readiness::Prover prover_;
+  readiness::Sweeper sweeper_;
 };
+
+void add_once(std::vector<Target>& targets, Target target) {
+  auto is_it = [&](const Target& other) { return other.key == target.key; };
+  if (std::ranges::none_of(targets, is_it)) targets.push_back(std::move(target));
+}
 
 }  // namespace
 
-std::string_view name_of(State state) {
+std::string_view name_of(ObjectEnding::State state) {
+  using State = ObjectEnding::State;
   switch (state) {
     case State::gone: return "gone";
     case State::absent: return "absent";
@@ -440,8 +145,93 @@ Task<Ending> take_out(kube::Client& client, kube::Discovery& discovery, std::vec
   if (options.timeout > Duration::zero() && options.expires == TimePoint::max())
     options.expires = client.loop().now() + options.timeout;
   Run run(client, discovery, journal, std::move(options), std::move(targets));
-  Engine engine(run);
-  co_return co_await engine.run(stop);
+  co_return co_await execute(run, stop);
+}
+
+Task<Ending> take_out_manifests(kube::Client& client, kube::Discovery& discovery, const manifest::Bundle& bundle,
+                                Options options, journal::Journal& journal, CancelSource* stop) {
+  journal.hide(manifest::secrets_of(bundle));
+  Frame frame(client, discovery, options, journal, stop);
+  if (auto end = co_await frame.reach()) co_return co_await frame.close(*std::move(end));
+  std::vector<Target> targets;
+  std::vector<Error> errors;
+  object::DefaultNamespace home{.name = options.default_namespace, .is_chosen = options.namespace_is_chosen};
+  for (const object::Object& object : bundle.objects) {
+    Target target{.key = object.key(), .version = object.version(), .source = object.source().text(), .uid = {}};
+    const object::Resource* resource = discovery.known().find(object.group(), object.kind());
+    bool namespaced = resource ? resource->namespaced : !target.key.ns.empty();
+    if (auto error = place(target.key, namespaced, home)) errors.push_back(std::move(*error).at(target.source));
+    add_once(targets, std::move(target));
+  }
+  if (!errors.empty()) co_return co_await frame.close(failed_with(std::move(errors)));
+  co_return co_await frame.close(co_await take_out(client, discovery, std::move(targets), options, journal, stop));
+}
+
+Task<Ending> take_out_named(kube::Client& client, kube::Discovery& discovery, std::vector<std::string> names,
+                            Options options, journal::Journal& journal, CancelSource* stop) {
+  Frame frame(client, discovery, options, journal, stop);
+  if (auto end = co_await frame.reach()) co_return co_await frame.close(*std::move(end));
+  std::vector<Target> targets;
+  std::vector<Error> errors;
+  // Some commands of kubectl accept "KIND NAME".
+  if (names.size() > 1 && names[0].find('/') == std::string::npos)
+    co_return co_await frame.close(failed_with({Error(ErrorKind::invalid, fmt::format("{} is not KIND/NAME", names[0]))
+                                                    .next(fmt::format("fairlead delete {}/{}", names[0], names[1]))}));
+  for (const std::string& text : names) {
+    size_t slash = text.find('/');
+    std::string kind = text.substr(0, slash);
+    std::string name = slash == std::string::npos ? "" : text.substr(slash + 1);
+    if (kind.empty() || name.empty() || name.find('/') != std::string::npos) {
+      errors.push_back(Error(ErrorKind::invalid, fmt::format("{} is not KIND/NAME", text))
+                           .next("fairlead delete configmap/settings"));
+      continue;
+    }
+    const object::Resource* resource = discovery.known().find_by_name(kind);
+    if (!resource) {
+      errors.push_back(Error(ErrorKind::not_found, fmt::format("the cluster serves no kind {}", kind))
+                           .next("kubectl api-resources"));
+      continue;
+    }
+    object::Key key{.group = resource->group, .kind = resource->kind, .ns = "", .name = name};
+    (void)place(key, resource->namespaced, {.name = options.default_namespace});
+    add_once(targets, {.key = std::move(key), .version = resource->version, .source = {}, .uid = {}});
+  }
+  if (!errors.empty()) co_return co_await frame.close(failed_with(std::move(errors)));
+  Ending ending = co_await take_out(client, discovery, std::move(targets), options, journal, stop);
+  // If objects were named one by one, a name that does not exist is an error.
+  for (ObjectEnding& object : ending.objects)
+    if (object.state == ObjectEnding::State::absent) {
+      object.error = Error(ErrorKind::not_found, fmt::format("{} is not there", object.key.text()));
+      ending.causes.push_back({.error = *object.error, .blocks = {}});
+      if (ending.how == Ending::How::done) ending.how = Ending::How::failed;
+    }
+  co_return co_await frame.close(std::move(ending));
+}
+
+Task<Ending> take_out_bundle(kube::Client& client, kube::Discovery& discovery, std::string name, Options options,
+                             journal::Journal& journal, CancelSource* stop) {
+  Frame frame(client, discovery, options, journal, stop);
+  if (auto end = co_await frame.reach(name)) co_return co_await frame.close(*std::move(end));
+  inventory::Options wanted{.name = name,
+                            .ns = options.default_namespace,
+                            .holder = options.holder,
+                            .origin = options.origin,
+                            .known_dead = options.known_dead};
+  kube::Outcome<std::unique_ptr<inventory::Inventory>> opened = std::unexpected(kube::Failure(cancelled_error()));
+  if (auto end = co_await frame.in_time(inventory::Inventory::open(client, discovery, std::move(wanted)), opened))
+    co_return co_await frame.close(*std::move(end));
+  if (!opened) co_return co_await frame.close(failed_with({opened.error().error()}));
+  if (!(*opened)->exists()) {
+    // As with manifests, it is no error if the objects do not exist.
+    journal.add(
+        {.kind = EventKind::note,
+         .state = "absent",
+         .text = fmt::format("there is no bundle {} in namespace {}: nothing to remove (kubectl get configmaps -A "
+                             "-l applyset.kubernetes.io/id lists the bundles)",
+                             name, options.default_namespace)});
+    co_return co_await frame.close(Ending());
+  }
+  co_return co_await frame.close(co_await take_out_members(client, discovery, **opened, options, journal, stop));
 }
 
 }  // namespace fairlead::removal

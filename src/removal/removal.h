@@ -62,6 +62,10 @@ struct Options {
   // Called before anything is done that cannot be undone; the text says everything the user has to know. Without it the
   // answer is yes.
   std::function<Task<bool>(std::string text)> ask;
+  // The name of this run in the cluster. Shadows that other runs left behind are removed by a run with a name.
+  std::string run;
+  // Returns true if the run of that name is known to have ended. Its shadows are then removed before they expire.
+  std::function<bool(std::string_view run)> run_known_dead;
   // Tells other people who runs this: "ann@laptop, process 4711".
   std::string holder = "fairlead";
   // Tells other runs which process this is: no other process has the same origin.

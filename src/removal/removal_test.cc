@@ -482,6 +482,32 @@ TEST_F(RemovalTest, ANamespaceIsEmptiedByForceAndNothingComesBack) {
   EXPECT_TRUE(get("/apis/example.com/v1/namespaces/team/widgets/held").is_null());
 }
 
+TEST_F(RemovalTest, ShadowsOfAKilledRunAreRemovedAndThoseOfARunThatGoesOnStay) {
+  auto shadow = [](std::string_view run) {
+    return fmt::format(
+        "---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n"
+        "metadata: {{name: 0-fairlead-shadow-{0}-1, labels: {{fairlead.dev/shadow: {0}}}, annotations: "
+        "{{fairlead.dev/expires: \"2100-01-01T00:00:00Z\"}}}}\n",
+        run);
+  };
+  put(config_map("a") + shadow("killed") + shadow("alive"));
+  auto has = [&](std::string_view run) {
+    return get(fmt::format(
+                   "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/0-fairlead-shadow-{}-1", run))
+        .is_object();
+  };
+  Options options;
+  options.run = "own";
+  options.run_known_dead = [](std::string_view run) { return run == "killed"; };
+  options.dry_run = DryRun::server;
+  remove(config_map("a"), options);
+  EXPECT_TRUE(has("killed")) << "a dry run changes nothing";
+  options.dry_run = DryRun::none;
+  EXPECT_EQ(remove(config_map("a"), options).how, Ending::How::done);
+  EXPECT_FALSE(has("killed"));
+  EXPECT_TRUE(has("alive"));
+}
+
 TEST_F(RemovalTest, SayingNoLeavesEverything) {
   put(config_map("a"));
   Options options;

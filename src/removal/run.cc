@@ -1,5 +1,6 @@
 #include "removal/run.h"
 
+#include "object/containers.h"
 #include "readiness/timeouts.h"
 
 namespace fairlead::removal {
@@ -32,7 +33,7 @@ void Run::imply(Target target) {
 }
 
 std::optional<uint32_t> Run::find_namespace_of(uint32_t i) const {
-  return key(i).ns.empty() ? std::nullopt : find({.kind = "Namespace", .name = key(i).ns});
+  return key(i).ns.empty() ? std::nullopt : find(object::namespace_key(key(i).ns));
 }
 
 void Run::tell(EventKind kind, uint32_t i, std::string state, std::string text, std::optional<Error> error) {

@@ -25,6 +25,8 @@ uint64_t requests_of(const kube::Client& client);
 struct TargetState {
   // The user did not ask for it. It is deleted with its namespace, and has to be deleted before whatever cleans it up.
   bool implied = false;
+  // It was implied, and is left alone after all, because its namespace stays.
+  bool spared = false;
   // Empty if the cluster does not serve its kind.
   std::optional<object::Resource> resource;
   // The UID of the object to delete; empty while none was seen.

@@ -5,7 +5,9 @@
 #include "base/duration_text.h"
 #include "inventory/unchanged.h"
 #include "manifest/secrets.h"
+#include "object/containers.h"
 #include "plan/stopping.h"
+#include "readiness/sweeper.h"
 #include "removal/run.h"
 #include "rollout/guards/causes.h"
 #include "rollout/internal/ending.h"
@@ -27,8 +29,6 @@ using journal::EventKind;
 constexpr Duration kReminder = std::chrono::seconds(30);
 constexpr size_t kRemindedOf = 5;
 constexpr size_t kProbePlaces = 8;
-// How long sweeping may take after everything else is done.
-constexpr Duration kSweepingTime = std::chrono::seconds(5);
 
 // Returns the namespaces of the bundle, because the user most likely may create objects there.
 std::vector<std::string> namespaces_for_probes(const Options& options, const manifest::Bundle& bundle) {
@@ -50,11 +50,11 @@ class Engine {
         loop_(client.loop()),
         watching_(loop_, nullptr),
         work_(loop_, nullptr),
-        sweeping_(loop_, nullptr),
         gates_(loop_),
         prover_(client, {.run = options.run,
                          .known_dead = options.run_known_dead,
                          .namespaces = namespaces_for_probes(options, prepared.bundle)}),
+        sweeper_(loop_, prover_),
         evidence_(client, discovery, watching_,
                   [this](std::string_view kind, const std::string& ns, const std::string& name) {
                     guards_.evidence_changed(kind, ns, name);
@@ -76,14 +76,15 @@ class Engine {
     CancelHook hook;
     if (stop && stop->cancelled()) interrupt();
     else hook.set(stop, [this] { loop_.post([this] { interrupt(); }); });
-    if (!run_.options.dry_run) sweeping_.spawn(sweep());
+    if (!run_.options.dry_run)
+      sweeper_.begin({run_.cluster.webhook_configurations, run_.cluster.policies, run_.cluster.bindings});
     start_the_clock();
     std::optional<Error> unclaimed = co_await claim();
     bool overtaken = !unclaimed && !run_.stopping && claim_keeper_.was_overtaken();
     if (overtaken) {
       if (deadline_) loop_.cancel_timer(*deadline_);
       hook.clear();
-      co_await end_sweeping();
+      co_await sweeper_.end(run_.stopping);
       co_await end_watching();
       co_return std::nullopt;
     }
@@ -91,7 +92,7 @@ class Engine {
     if (!unclaimed) co_await roll();
     if (deadline_) loop_.cancel_timer(*deadline_);
     hook.clear();
-    co_await end_sweeping();
+    co_await sweeper_.end(run_.stopping);
     if (unclaimed) co_await end_watching();
     Ending ending = unclaimed ? refused(*std::move(unclaimed)) : co_await finish(stop);
     co_return ending;
@@ -161,7 +162,7 @@ class Engine {
   Task<std::optional<Error>> claim() {
     kube::Outcome<void> claimed = co_await claim_keeper_.take().governed_by(&run_.waits);
     if (!claimed && claimed.error().is(kube::FaultKind::namespace_missing)) {
-      auto home = run_.find({.group = "", .kind = "Namespace", .ns = "", .name = run_.options.default_namespace});
+      auto home = run_.find(object::namespace_key(run_.options.default_namespace));
       if (home) {
         co_await sender_.send(*home);
         claimed = co_await claim_keeper_.take().governed_by(&run_.waits);
@@ -173,18 +174,6 @@ class Engine {
     co_return Error(ErrorKind::timeout,
                     fmt::format("the bundle could not be claimed within {}", short_text(run_.options.timeout)))
         .because(kube::as_late(error));
-  }
-
-  // Removes shadows that other runs left behind, as far as they were listed with the cluster's state.
-  Task<void> sweep() {
-    for (const auto* list : {&run_.cluster.webhook_configurations, &run_.cluster.policies, &run_.cluster.bindings})
-      (void)co_await prover_.sweep(*list);
-  }
-  Task<void> end_sweeping() {
-    Loop::TimerId timer =
-        loop_.call_after(run_.stopping ? Duration::zero() : kSweepingTime, [this] { sweeping_.cancel(); });
-    co_await sweeping_.join();
-    loop_.cancel_timer(timer);
   }
 
   // Reports every 30 s which objects wait, and for what.
@@ -335,9 +324,9 @@ class Engine {
   Loop& loop_;
   Scope watching_;
   Scope work_;
-  Scope sweeping_;
   RetryGates gates_;
   readiness::Prover prover_;
+  readiness::Sweeper sweeper_;
   Evidence evidence_;
   Guards guards_;
   Tracker tracker_;

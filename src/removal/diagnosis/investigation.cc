@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "kube/query.h"
+#include "object/condition.h"
+#include "object/containers.h"
+#include "object/definition.h"
 #include "removal/diagnosis/progress.h"
 #include "removal/order/finalizers.h"
 
@@ -59,21 +62,20 @@ Task<void> Investigator::find_remaining(Evidence& evidence) {
   const object::Key& key = evidence.key;
   std::vector<std::pair<object::Resource, std::string>> places;
   std::string owner;
-  if (key.group.empty() && key.kind == "Namespace") {
+  if (is_namespace(key)) {
     for (const RemainingKind& kind : remaining_in(evidence.object)) {
       if (places.size() == kKinds) break;
       const object::Resource* resource =
           discovery_.known().find_by_name(kind.group.empty() ? kind.resource : kind.resource + "." + kind.group);
       if (resource) places.emplace_back(*resource, key.name);
     }
-    bool hidden = condition_of(evidence.object, "NamespaceDeletionDiscoveryFailure")["status"].string_or("") == "True";
+    bool hidden = object::has_status(object::condition(evidence.object, "NamespaceDeletionDiscoveryFailure"), "True");
     if (hidden)
       if (auto services = co_await some("apiregistration.k8s.io", "APIService", "", false))
         evidence.api_services = *std::move(services);
-  } else if (key.kind == "CustomResourceDefinition") {
-    const Json& spec = evidence.object["spec"];
-    const object::Resource* resource =
-        discovery_.known().find(spec["group"].string_or(""), spec["names"]["kind"].string_or(""));
+  } else if (is_crd(key)) {
+    object::Definition definition(evidence.object);
+    const object::Resource* resource = discovery_.known().find(definition.group(), definition.kind());
     if (resource) places.emplace_back(*resource, "");
   } else if (std::ranges::any_of(evidence.object["metadata"]["finalizers"].items(),
                                  [](const Json& one) { return one.string_or("") == "foregroundDeletion"; })) {

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "object/condition.h"
+
 namespace fairlead::removal {
 namespace {
 
@@ -10,19 +12,12 @@ constexpr std::string_view kInstances = " resource instances";
 
 }  // namespace
 
-const Json& condition_of(const Json& object, std::string_view type) {
-  static const Json kNothing;
-  for (const Json& condition : object["status"]["conditions"].items())
-    if (condition["type"].string_or("") == type) return condition;
-  return kNothing;
-}
-
 // The message is: "Some resources are remaining: configmaps. has 1 resource instances, widgets.example.com has 3
 // resource instances"
 std::vector<RemainingKind> remaining_in(const Json& ns) {
   std::vector<RemainingKind> kinds;
-  const Json& condition = condition_of(ns, "NamespaceContentRemaining");
-  if (condition["status"].string_or("") != "True") return kinds;
+  const Json& condition = object::condition(ns, "NamespaceContentRemaining");
+  if (!object::has_status(condition, "True")) return kinds;
   std::string_view text = condition["message"].string_or("");
   if (size_t colon = text.find(": "); colon != std::string_view::npos) text.remove_prefix(colon + 2);
   while (!text.empty() && kinds.size() < 1000) {
@@ -52,7 +47,7 @@ Progress progress_of(const Json& object) {
   if (is_namespace && progress.terminating) {
     uint64_t all = 0;
     for (const RemainingKind& kind : remaining_in(object)) all += kind.count;
-    if (!condition_of(object, "NamespaceContentRemaining").is_null()) progress.remaining = all;
+    if (!object::condition(object, "NamespaceContentRemaining").is_null()) progress.remaining = all;
   }
   for (const Json& condition : object["status"]["conditions"].items())
     progress.conditions += fmt::format("{}={} ({}) ", condition["type"].string_or(""),

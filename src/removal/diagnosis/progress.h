@@ -35,7 +35,4 @@ struct RemainingKind {
 };
 std::vector<RemainingKind> remaining_in(const Json& ns);
 
-// Returns the condition of that type; null if there is none.
-const Json& condition_of(const Json& object, std::string_view type);
-
 }  // namespace fairlead::removal

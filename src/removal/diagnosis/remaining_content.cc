@@ -2,13 +2,12 @@
 
 #include "async/scope.h"
 #include "base/plain_text.h"
+#include "object/condition.h"
 #include "removal/diagnosis/namespaced_kinds.h"
 #include "removal/diagnosis/progress.h"
 
 namespace fairlead::removal {
 namespace {
-
-bool is_true(const Json& condition) { return condition["status"].string_or("") == "True"; }
 
 void append(std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; }
 
@@ -54,11 +53,11 @@ Task<RemainingContent> find_remaining_content(kube::Client& client, kube::Discov
 std::string unreachable_text(const Evidence& evidence, const RemainingContent& left) {
   std::string text;
   for (const std::string& kind : left.unread) append(text, fmt::format("all {}, which cannot be listed", kind));
-  const Json& discovery = condition_of(evidence.object, "NamespaceDeletionDiscoveryFailure");
-  if (!is_true(discovery)) return plain_text(text, 1000);
+  const Json& discovery = object::condition(evidence.object, "NamespaceDeletionDiscoveryFailure");
+  if (!object::has_status(discovery, "True")) return plain_text(text, 1000);
   bool any = false;
   for (const Json& service : evidence.api_services) {
-    if (is_true(condition_of(service, "Available"))) continue;
+    if (object::has_status(object::condition(service, "Available"), "True")) continue;
     append(text, fmt::format("what APIService {} serves", service["metadata"]["name"].string_or("")));
     any = true;
   }

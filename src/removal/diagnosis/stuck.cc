@@ -4,6 +4,8 @@
 #include <array>
 
 #include "admission/match.h"
+#include "object/condition.h"
+#include "object/containers.h"
 #include "removal/diagnosis/progress.h"
 #include "removal/order/finalizers.h"
 
@@ -159,12 +161,12 @@ void add_claim_users(Explanation& found, const Evidence& evidence) {
 }
 
 void explain_namespace(Explanation& found, const Evidence& evidence) {
-  const Json& discovery = condition_of(evidence.object, "NamespaceDeletionDiscoveryFailure");
-  if (discovery["status"].string_or("") == "True") {
+  const Json& discovery = object::condition(evidence.object, "NamespaceDeletionDiscoveryFailure");
+  if (object::has_status(discovery, "True")) {
     found.chain.causes.push_back("what is in it cannot be found out: discovery fails");
     for (const Json& service : evidence.api_services) {
-      const Json& available = condition_of(service, "Available");
-      if (available["status"].string_or("") == "True") continue;
+      const Json& available = object::condition(service, "Available");
+      if (object::has_status(available, "True")) continue;
       found.chain.causes.push_back(fmt::format("APIService {} is not available: {}: {}",
                                                text(service["metadata"]["name"]), available["reason"].string_or(""),
                                                available["message"].string_or("")));
@@ -177,7 +179,7 @@ void explain_namespace(Explanation& found, const Evidence& evidence) {
     return;
   }
   for (std::string_view type : {"NamespaceDeletionGroupVersionParsingFailure", "NamespaceDeletionContentFailure"})
-    if (const Json& condition = condition_of(evidence.object, type); condition["status"].string_or("") == "True") {
+    if (const Json& condition = object::condition(evidence.object, type); object::has_status(condition, "True")) {
       found.chain.causes.push_back(text(condition["message"]));
       found.chain.next = fmt::format("kubectl get namespace {} -o yaml", evidence.key.name);
     }
@@ -201,7 +203,7 @@ void explain_namespace(Explanation& found, const Evidence& evidence) {
 }
 
 void explain_definition(Explanation& found, const Evidence& evidence) {
-  const Json& terminating = condition_of(evidence.object, "Terminating");
+  const Json& terminating = object::condition(evidence.object, "Terminating");
   if (terminating["reason"].string_or("") == "InstanceDeletionFailed")
     found.chain.causes.push_back(
         fmt::format("its instances cannot be deleted: {}", terminating["message"].string_or("")));
@@ -301,8 +303,8 @@ Explanation explain(const Evidence& evidence) {
     return std::ranges::any_of(evidence.object["metadata"]["finalizers"].items(),
                                [&](const Json& one) { return one.string_or("") == name; });
   };
-  if (key.group.empty() && key.kind == "Namespace") explain_namespace(found, evidence);
-  else if (key.kind == "CustomResourceDefinition") explain_definition(found, evidence);
+  if (is_namespace(key)) explain_namespace(found, evidence);
+  else if (is_crd(key)) explain_definition(found, evidence);
   else if (carries("foregroundDeletion")) explain_owned(found, evidence);
   if (key.group.empty() && key.kind == "PersistentVolumeClaim") add_claim_users(found, evidence);
   if (key.group.empty() && key.kind == "PersistentVolume" && carries("kubernetes.io/pv-protection"))

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "inventory/applyset.h"
+#include "object/containers.h"
 #include "removal/diagnosis/namespaced_kinds.h"
 #include "removal/internal/provenance.h"
 #include "removal/internal/refusal.h"
@@ -180,7 +181,7 @@ Task<std::vector<Collateral>> find_collateral(Run& run, const Tracker& tracker) 
   for (uint32_t i = 0; i < run.targets.size(); ++i) {
     const object::Key& key = run.key(i);
     if (run.states[i].last.is_null()) continue;
-    if (key.kind == "CustomResourceDefinition") {
+    if (is_crd(key)) {
       Tracker::Others others = tracker.others_of(i);
       Collateral collateral{.container = i};
       if (others.resource && !others.known) collateral.unread = others.resource->name_with_group();
@@ -192,7 +193,7 @@ Task<std::vector<Collateral>> find_collateral(Run& run, const Tracker& tracker) 
         count(collateral, instance, *object, provenance.of(instance, *object));
       }
       collaterals.push_back(std::move(collateral));
-    } else if (key.group.empty() && key.kind == "Namespace") {
+    } else if (is_namespace(key)) {
       by_namespace[key.name].container = i;
     }
   }

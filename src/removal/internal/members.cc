@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "async/scope.h"
-#include "base/duration_text.h"
+#include "object/containers.h"
+#include "removal/internal/ending.h"
 
 namespace fairlead::removal {
 namespace {
@@ -71,9 +72,7 @@ class Members {
   }
 
   // True for the bundle's home. If it is a member, the record and the claim are deleted with it.
-  bool is_home(const object::Key& key) const {
-    return key.kind == "Namespace" && key.group.empty() && key.name == inventory_.home();
-  }
+  bool is_home(const object::Key& key) const { return key == object::namespace_key(inventory_.home()); }
 
   Task<void> keep(CancelSource* halted) {
     Result<void> end = co_await inventory_.keep();
@@ -142,28 +141,6 @@ class Members {
 };
 
 }  // namespace
-
-Ending failed_with(std::vector<Error> errors) {
-  // Only the caller cancels a run.
-  bool was_cancelled = !errors.empty() && std::ranges::all_of(errors, [](const Error& error) {
-    return error.kind() == ErrorKind::cancelled;
-  });
-  if (was_cancelled) return Ending{.how = Ending::How::interrupted};
-  Ending ending;
-  ending.how = Ending::How::failed;
-  for (Error& error : errors) ending.causes.push_back({.error = std::move(error), .blocks = {}});
-  return ending;
-}
-
-Ending late(const Error& error, const Options& options) {
-  Ending ending = failed_with(
-      {Error(ErrorKind::timeout, fmt::format("after {} it was still not known what is there, and nothing was removed",
-                                             short_text(options.timeout)))
-           .because(kube::as_late(error))
-           .next("kubectl get --raw /readyz?verbose tells how the API server is; --timeout gives it more time")});
-  ending.how = Ending::How::timed_out;
-  return ending;
-}
 
 Task<Ending> take_out_members(kube::Client& client, kube::Discovery& discovery, inventory::Inventory& inventory,
                               Options options, journal::Journal& journal, CancelSource* stop) {

@@ -11,10 +11,4 @@ namespace fairlead::removal {
 Task<Ending> take_out_members(kube::Client& client, kube::Discovery& discovery, inventory::Inventory& inventory,
                               Options options, journal::Journal& journal, CancelSource* stop);
 
-// Returns the result of a run that failed before it began; interrupted if all errors are cancellations.
-Ending failed_with(std::vector<Error> errors);
-// Returns the result of a run whose time was over before it knew what is in the cluster. `error` is what the last
-// request returned.
-Ending late(const Error& error, const Options& options);
-
 }  // namespace fairlead::removal

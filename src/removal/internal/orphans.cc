@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/timestamp.h"
+#include "object/containers.h"
 #include "removal/diagnosis/namespaced_kinds.h"
 #include "removal/internal/refusal.h"
 
@@ -28,7 +29,7 @@ bool Orphans::is_gone(uint32_t target) const { return run_.states[target].state 
 void Orphans::note_owners(const Tracker& tracker) {
   if (run_.options.dry_run != DryRun::none || run_.options.cascade == Cascade::orphan) return;
   for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-    if (run_.key(i).kind != "CustomResourceDefinition" || run_.states[i].last.is_null() || !is_new(i)) continue;
+    if (!is_crd(run_.key(i)) || run_.states[i].last.is_null() || !is_new(i)) continue;
     const kube::Watched* instances = tracker.instances_of(i);
     if (!instances) continue;
     for (const auto& [place, object] : instances->objects())
@@ -45,7 +46,7 @@ std::set<std::string> Orphans::places() const {
   for (const auto& [uid, owner] : owners_) {
     if (!is_gone(owner.definition)) continue;
     if (owner.key.ns.empty()) return {""};
-    auto around = run_.find({.group = "", .kind = "Namespace", .ns = "", .name = owner.key.ns});
+    auto around = run_.find(object::namespace_key(owner.key.ns));
     if (!around || !is_gone(*around)) names.insert(owner.key.ns);
   }
   return names.size() > kFewPlaces ? std::set<std::string>{""} : names;
@@ -57,10 +58,7 @@ Task<void> Orphans::remove() {
   std::vector<object::Resource> kinds = namespaced_kinds(run_.discovery.known()).kinds;
   for (object::Resource& kind : supporting_kinds(run_.discovery.known())) kinds.push_back(std::move(kind));
   std::erase_if(kinds, [this](const object::Resource& kind) {
-    auto definition = run_.find({.group = "apiextensions.k8s.io",
-                                 .kind = "CustomResourceDefinition",
-                                 .ns = "",
-                                 .name = kind.name_with_group()});
+    auto definition = run_.find(object::crd_key(kind.name_with_group()));
     return definition && is_gone(*definition);
   });
   Scope scope(run_.loop, co_await current_cancel());

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "inventory/applyset.h"
+#include "object/containers.h"
 
 namespace fairlead::removal {
 namespace {
@@ -26,8 +27,7 @@ std::optional<Error> refusal_of(const object::Key& key, const Json& live,
         .because("it has the annotation fairlead.dev/delete: protected")
         .next(fmt::format("kubectl {}annotate {} {} fairlead.dev/delete-, if it really is to go",
                           key.ns.empty() ? "" : "-n " + key.ns + " ", command_word(key), key.name));
-  if (key.group.empty() && key.kind == "Namespace" &&
-      std::ranges::find(kSystemNamespaces, key.name) != kSystemNamespaces.end())
+  if (is_namespace(key) && std::ranges::find(kSystemNamespaces, key.name) != kSystemNamespaces.end())
     return std::move(error).because("it is a namespace of Kubernetes itself");
   if (bundle && inventory::membership(live, *bundle) == inventory::Membership::member) return std::nullopt;
   if (bundle) return std::move(error).because("it does not belong to the bundle any more");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "object/containers.h"
+
 namespace fairlead::removal {
 namespace {
 
@@ -53,8 +55,7 @@ void Sender::begin(uint32_t target) {
 }
 
 void Sender::enqueue(uint32_t target) {
-  const object::Key& key = run_.key(target);
-  if (key.group.empty() && key.kind == "Namespace") queue_.push_front(target);
+  if (is_namespace(run_.key(target))) queue_.push_front(target);
   else queue_.push_back(target);
 }
 

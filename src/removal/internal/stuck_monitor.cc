@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/duration_text.h"
+#include "object/containers.h"
 #include "removal/diagnosis/causes.h"
 #include "removal/order/finalizers.h"
 
@@ -40,9 +41,7 @@ Json without_finalizers(const Json& object) {
       {"metadata", Json::Object{{"resourceVersion", object["metadata"]["resourceVersion"]}, {"finalizers", nullptr}}}});
 }
 
-bool is_container(const object::Key& key) {
-  return key.kind == "CustomResourceDefinition" || (key.group.empty() && key.kind == "Namespace");
-}
+bool is_container(const object::Key& key) { return is_crd(key) || is_namespace(key); }
 
 }  // namespace
 
@@ -247,10 +246,9 @@ Task<void> StuckMonitor::force(uint32_t target, const Evidence& evidence, const 
   TargetState& entry = run_.states[target];
   ++entry.forced;
   const object::Key& key = run_.key(target);
-  bool is_namespace = key.group.empty() && key.kind == "Namespace";
   // The namespace controller has to finish first. Foreign finalizers in the namespace's metadata block it only after
   // that.
-  if (is_namespace && !evidence.object["spec"]["finalizers"].items().empty())
+  if (is_namespace(key) && !evidence.object["spec"]["finalizers"].items().empty())
     co_return co_await force_namespace(target, evidence);
   std::string names;
   for (const Json& one : evidence.object["metadata"]["finalizers"].items())

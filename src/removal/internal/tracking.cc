@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "object/containers.h"
+
 namespace fairlead::removal {
 namespace {
 
@@ -47,7 +49,7 @@ void Tracker::plan_watches() {
   for (uint32_t i = 0; i < run_.targets.size(); ++i) {
     const object::Key& key = run_.key(i);
     bool is_followed = std::ranges::any_of(sources_, [&](const auto& source) { return source->definition == i; });
-    if (key.kind != "CustomResourceDefinition" || is_followed) continue;
+    if (!is_crd(key) || is_followed) continue;
     const object::Resource* resource = run_.discovery.known().find_by_name(key.name);
     if (!resource || resource->name_with_group() != key.name || !resource->can("list")) continue;
     add(*resource, "", "", true);

@@ -5,6 +5,8 @@
 #include <unordered_map>
 
 #include "graph/graph.h"
+#include "object/containers.h"
+#include "object/definition.h"
 #include "plan/adjacency.h"
 #include "removal/order/asked.h"
 #include "removal/order/finalizers.h"
@@ -18,16 +20,12 @@ using Strength = Edge::Strength;
 // these edges form no loops.
 enum class Turn : uint8_t { held, definition, webhook, rest, name_space };
 
-bool is_definition(const object::Key& key) {
-  return key.group == "apiextensions.k8s.io" && key.kind == "CustomResourceDefinition";
-}
 bool is_api_service(const object::Key& key) {
   return key.group == "apiregistration.k8s.io" && key.kind == "APIService";
 }
 bool is_webhook_configuration(const object::Key& key) {
   return key.group == "admissionregistration.k8s.io" && key.kind.ends_with("WebhookConfiguration");
 }
-bool is_namespace(const object::Key& key) { return key.group.empty() && key.kind == "Namespace"; }
 
 // True if the group does not belong to Kubernetes itself. Nothing but its name tells a group of Kubernetes from one of
 // an add-on that has its own API.
@@ -89,7 +87,7 @@ class Ordering {
   Turn turn_of(const LiveTarget& target) const {
     const object::Key& key = target.key;
     if (is_namespace(key)) return Turn::name_space;
-    if (is_definition(key) || is_api_service(key)) return Turn::definition;
+    if (is_crd(key) || is_api_service(key)) return Turn::definition;
     if (is_webhook_configuration(key)) return Turn::webhook;
     if (is_custom(key) || has_foreign_finalizer(*target.live)) return Turn::held;
     for (const Hook& hook : webhooks_) {
@@ -123,9 +121,9 @@ class Ordering {
   void add_definitions() {
     std::unordered_map<std::string, uint32_t> definitions;
     for (uint32_t i = 0; i < targets_.size(); ++i)
-      if (is_definition(targets_[i].key)) {
-        const Json& spec = (*targets_[i].live)["spec"];
-        definitions[fmt::format("{}/{}", spec["group"].string_or(""), spec["names"]["kind"].string_or(""))] = i;
+      if (is_crd(targets_[i].key)) {
+        object::Definition definition(*targets_[i].live);
+        definitions[fmt::format("{}/{}", definition.group(), definition.kind())] = i;
       }
     if (definitions.empty()) return;
     for (uint32_t i = 0; i < targets_.size(); ++i) {
@@ -157,7 +155,7 @@ class Ordering {
     for (uint32_t i = 0; i < targets_.size(); ++i) {
       if (turns_[i] != Turn::webhook) continue;
       for (uint32_t definition = 0; definition < targets_.size(); ++definition)
-        if (is_definition(targets_[definition].key))
+        if (is_crd(targets_[definition].key))
           after(i, definition, targets_[definition].takes_others ? Strength::must : Strength::better,
                 "its instances may be guarded by it");
     }
