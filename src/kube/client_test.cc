@@ -141,7 +141,7 @@ TEST(Client, later_forever_comes_to_an_end) {
   Outcome<Reply> reply = world.loop.run(world.client.get(pods(), "a", "p"));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().error().report(),
-            "error: the API server takes no more requests for now (asked 10 times in 9 s)\n"
+            "error: the API server accepts no more requests for now (asked 10 times in 9 s)\n"
             "  because   the API server answered 429: Too many requests, please try again later.\n");
   EXPECT_EQ(world.server.seen.size(), 10u);
 

@@ -199,7 +199,7 @@ class Waiting(DayTwo):
         self.assertEqual(refused.returncode, 1, refused.stdout + refused.stderr)
         self.assertEqual(refused.stderr, (
             f"error: Secret {self.home}/secret was not accepted\n"
-            f"  because   secrets {self.home}/secret does not fit its schema: error decoding from json: illegal base64 data "
+            f"  because   secrets {self.home}/secret does not match its schema: error decoding from json: illegal base64 data "
             "at input byte 7\n"
             f"  because   failed to convert new object ({self.home}/secret; /v1, Kind=Secret) to proper version: unable to "
             "convert unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data at input byte 7\n"

@@ -145,7 +145,7 @@ Task<Result<void>> Credentials::run_plugin() {
   };
   bool interactive = options_.has_terminal && plugin.interactive != ExecPlugin::Interactive::never;
   if (plugin.interactive == ExecPlugin::Interactive::always && !interactive)
-    co_return failed(Error(ErrorKind::denied, "it wants to ask questions, and standard input is no terminal"));
+    co_return failed(Error(ErrorKind::denied, "it needs to prompt, but standard input is not a terminal"));
 
   ProcessSpec process;
   process.argv = {plugin.command};

@@ -254,7 +254,7 @@ TEST(Credentials, a_plugin_that_asks_questions) {
   Credentials silent = world.make(with_plugin(ExecPlugin::Interactive::always));
   EXPECT_EQ(world.headers(silent).error().report(),
             "error: the credential plugin of user \"u\" failed: get-token\n"
-            "  because   it wants to ask questions, and standard input is no terminal\n"
+            "  because   it needs to prompt, but standard input is not a terminal\n"
             "  next      install get-token from there\n");
   world.options.has_terminal = true;
   Credentials asking = world.make(with_plugin(ExecPlugin::Interactive::always));

@@ -30,7 +30,7 @@ Result<void> add_entries(const Json& list, std::string_view plural, std::string_
   if (list.is_null()) return {};
   auto bad = [&](std::string what) {
     return fail(
-        Error(ErrorKind::invalid, fmt::format("{} is no usable kubeconfig", file)).because(std::move(what)).at(file));
+        Error(ErrorKind::invalid, fmt::format("{} is not a valid kubeconfig", file)).because(std::move(what)).at(file));
   };
   if (!list.is_array()) return bad(fmt::format("\"{}\" is not a list", plural));
   std::set<std::string, std::less<>> earlier;
@@ -56,11 +56,11 @@ Result<void> Kubeconfig::add_file(const std::string& file, std::string_view text
   files_.push_back(file);
   if (is_blank(text)) return {};
   Result<Json> parsed = yaml::parse_one(text, file);
-  if (!parsed) return fail(std::move(parsed).error().in(fmt::format("{} is no usable kubeconfig", file)));
+  if (!parsed) return fail(std::move(parsed).error().in(fmt::format("{} is not a valid kubeconfig", file)));
   const Json& config = *parsed;
   auto bad = [&](std::string what) {
     return fail(
-        Error(ErrorKind::invalid, fmt::format("{} is no usable kubeconfig", file)).because(std::move(what)).at(file));
+        Error(ErrorKind::invalid, fmt::format("{} is not a valid kubeconfig", file)).because(std::move(what)).at(file));
   };
   if (config.is_null()) return {};
   if (!config.is_object()) return bad(fmt::format("it must be a map, not {}", config.type_name()));

@@ -34,10 +34,9 @@ std::vector<std::string> names_of(const std::vector<Kubeconfig::Entry>& entries)
 
 Error unknown(std::string_view what, std::string_view name, const std::vector<Kubeconfig::Entry>& entries,
               const std::vector<std::string>& files) {
-  Error error(ErrorKind::not_found, fmt::format("there is no {} \"{}\" in {}", what, name, joined(files, ":")));
-  if (entries.empty()) return error;
-  return std::move(error).because(
-      Error(ErrorKind::not_found, fmt::format("there is {}", joined(names_of(entries), ", "))));
+  std::string available =
+      entries.empty() ? std::string() : fmt::format(" (available: {})", joined(names_of(entries), ", "));
+  return {ErrorKind::not_found, fmt::format("{} \"{}\" not found in {}{}", what, name, joined(files, ":"), available)};
 }
 
 // As client-go: without a scheme it is https where anything about TLS is given.
@@ -45,7 +44,7 @@ Result<http::Url> read_server(const Section& cluster, std::string text, bool has
   if (text.empty()) return fail(cluster.error("has no server"));
   if (!text.contains("://")) text = (has_tls ? "https://" : "http://") + text;
   Result<http::Url> url = http::parse_url(text);
-  if (!url) return fail(cluster.error("\"server\" is no address of a server").because(std::move(url).error()));
+  if (!url) return fail(cluster.error("\"server\" is not a valid address").because(std::move(url).error()));
   if (url->scheme != "https" && url->scheme != "http")
     return fail(cluster.error(fmt::format("\"server\" is {}, not http or https", url->text())));
   return url;
@@ -74,7 +73,7 @@ Result<void> read_cluster(const Section& cluster, const KubeFlags& flags, const 
     tls.ca_pem = std::move(authority).value_or("");
   }
   if (tls.insecure_skip_verify && !tls.ca_pem.empty())
-    return fail(cluster.error("has a certificate authority, and skips verification: only one makes sense"));
+    return fail(cluster.error("has a certificate authority and skips verification: use only one of them"));
   if (!tls.ca_pem.empty())
     if (auto authorities = x509::Certificate::parse_pem(tls.ca_pem); !authorities)
       return fail(cluster.error("the certificate authority cannot be read").because(std::move(authorities).error()));
@@ -86,7 +85,7 @@ Result<void> read_cluster(const Section& cluster, const KubeFlags& flags, const 
   TRY_ASSIGN(std::string proxy, cluster.text("proxy-url"));
   if (!proxy.empty()) {
     Result<http::Url> url = http::parse_url(proxy);
-    if (!url) return fail(cluster.error("\"proxy-url\" is no address of a proxy").because(std::move(url).error()));
+    if (!url) return fail(cluster.error("\"proxy-url\" is not a valid address").because(std::move(url).error()));
     config.proxy = *std::move(url);
   }
   TRY_ASSIGN(bool uncompressed, cluster.flag("disable-compression"));
@@ -124,7 +123,7 @@ Result<void> read_certificate(const Section& user, const KubeFlags& flags, const
   } else {
     TRY_ASSIGN(key, user.data_or_file("client-key", surroundings));
   }
-  if (!key) return fail(user.error("has a client certificate and no client key"));
+  if (!key) return fail(user.error("has a client certificate but no client key"));
   TRY(check_client_certificate(user.who(), *certificate, *key, surroundings.now()));
   config.tls.certificate_pem = *std::move(certificate);
   config.tls.key_pem = *std::move(key);
@@ -148,7 +147,7 @@ Result<void> read_impersonation(const Section& user, const KubeFlags& flags, Imp
   if (!flags.as_groups.empty()) impersonate.groups = flags.as_groups;
   bool has_more = !impersonate.uid.empty() || !impersonate.groups.empty() || !impersonate.extra.empty();
   if (impersonate.user.empty() && has_more)
-    return fail(Error(ErrorKind::invalid, "a group, a uid or extra information is impersonated, and no user")
+    return fail(Error(ErrorKind::invalid, "a group, a uid or extra information is impersonated, but no user")
                     .next("add --as USER"));
   return {};
 }
@@ -177,7 +176,7 @@ Result<void> read_user(const Section& user, const KubeFlags& flags, const Surrou
   TRY_ASSIGN(spec.password, user.text("password"));
   bool has_basic = !spec.username.empty() || !spec.password.empty();
   bool has_token = !spec.token.empty() || !spec.token_file.empty();
-  if (has_basic && has_token) return fail(user.error("has both a token and a password: only one makes sense"));
+  if (has_basic && has_token) return fail(user.error("has both a token and a password: use only one of them"));
   if (!spec.token_file.empty()) spec.token.clear();
   if (!user["auth-provider"].is_null()) return fail(auth_provider_error(user));
   // A plugin is asked only where nothing else is given.

@@ -216,7 +216,7 @@ TEST(Kubeconfig, impersonation) {
             (std::map<std::string, std::vector<std::string>>{{"scopes", {"x", "z"}}}));
   EXPECT_EQ(machine_with(kCluster, "{as-groups: [g]}").report(),
             "error: context \"x\" cannot be used\n"
-            "  because   a group, a uid or extra information is impersonated, and no user\n"
+            "  because   a group, a uid or extra information is impersonated, but no user\n"
             "  next      add --as USER\n");
 }
 
@@ -272,30 +272,25 @@ TEST(Kubeconfig, nothing_there) {
 TEST(Kubeconfig, names_that_lead_nowhere) {
   Machine machine = machine_with(kCluster, "{}");
   EXPECT_EQ(machine.report({.context = "y"}),
-            "error: there is no context \"y\" in /home/u/.kube/config\n"
-            "  because   there is x\n"
+            "error: context \"y\" not found in /home/u/.kube/config (available: x)\n"
             "  next      kubectl config get-contexts\n");
   EXPECT_EQ((Machine{.files = {{"/home/u/.kube/config", "current-context: gone\ncontexts: [{name: a}]"}}}.report()),
             "error: the current-context of /home/u/.kube/config cannot be used\n"
-            "  because   there is no context \"gone\" in /home/u/.kube/config\n"
-            "  because   there is a\n"
+            "  because   context \"gone\" not found in /home/u/.kube/config (available: a)\n"
             "  next      kubectl config get-contexts\n");
   EXPECT_EQ(machine_with(kCluster, "{}", "{cluster: other, user: u}").report(),
             "error: context \"x\" cannot be used\n"
-            "  because   there is no cluster \"other\" in /home/u/.kube/config\n"
-            "  because   there is c\n");
+            "  because   cluster \"other\" not found in /home/u/.kube/config (available: c)\n");
   EXPECT_EQ(machine_with(kCluster, "{}", "{cluster: c, user: other}").report(),
             "error: context \"x\" cannot be used\n"
-            "  because   there is no user \"other\" in /home/u/.kube/config\n"
-            "  because   there is u\n");
+            "  because   user \"other\" not found in /home/u/.kube/config (available: u)\n");
   EXPECT_EQ(machine_with(kCluster, "{}", "{user: u}").report(),
             "error: context \"x\" cannot be used\n"
             "  because   context \"x\": names no cluster\n"
             "  from      /home/u/.kube/config\n");
   EXPECT_EQ(machine.report({.user = "nobody"}),
             "error: context \"x\" cannot be used\n"
-            "  because   there is no user \"nobody\" in /home/u/.kube/config\n"
-            "  because   there is u\n");
+            "  because   user \"nobody\" not found in /home/u/.kube/config (available: u)\n");
 }
 
 TEST(Kubeconfig, values_that_cannot_be_used) {
@@ -310,12 +305,12 @@ TEST(Kubeconfig, values_that_cannot_be_used) {
   EXPECT_EQ(because("{server: 5}", "{}"),
             "  because   cluster \"c\": \"server\" must be a string, not integer\n  from      /home/u/.kube/config\n");
   EXPECT_TRUE(because("{server: 'https://'}", "{}")
-                  .starts_with("  because   cluster \"c\": \"server\" is no address of a server\n"));
+                  .starts_with("  because   cluster \"c\": \"server\" is not a valid address\n"));
   EXPECT_EQ(
       because("{server: 'socks5://h:1'}", "{}"),
       "  because   cluster \"c\": \"server\" is socks5://h:1, not http or https\n  from      /home/u/.kube/config\n");
   EXPECT_TRUE(because("{server: 'https://h', proxy-url: '::'}", "{}")
-                  .starts_with("  because   cluster \"c\": \"proxy-url\" is no address of a proxy\n"));
+                  .starts_with("  because   cluster \"c\": \"proxy-url\" is not a valid address\n"));
   EXPECT_EQ(because("{server: 'https://h', certificate-authority: ca.crt}", "{}"),
             "  because   cluster \"c\": \"certificate-authority\" cannot be read: /home/u/.kube/ca.crt\n"
             "  because   No such file or directory\n"
@@ -331,11 +326,11 @@ TEST(Kubeconfig, values_that_cannot_be_used) {
   EXPECT_EQ(because(kCluster, "{token: 12345}"),
             "  because   user \"u\": \"token\" must be a string, not integer\n  from      /home/u/.kube/config\n");
   EXPECT_EQ(because(kCluster, "{token: secret, password: hunter2}"),
-            "  because   user \"u\": has both a token and a password: only one makes sense\n  from      "
+            "  because   user \"u\": has both a token and a password: use only one of them\n  from      "
             "/home/u/.kube/config\n");
   EXPECT_EQ(because(kCluster, fmt::format("{{client-certificate-data: {}}}",
                                           to_base64(certificates().client.certificate.to_pem()))),
-            "  because   user \"u\": has a client certificate and no client key\n  from      /home/u/.kube/config\n");
+            "  because   user \"u\": has a client certificate but no client key\n  from      /home/u/.kube/config\n");
   EXPECT_EQ(because(kCluster, "{exec: {apiVersion: client.authentication.k8s.io/v1, command: p}}"),
             "  because   user \"u\": exec: \"interactiveMode\" is missing: Never, IfAvailable or Always\n"
             "  from      /home/u/.kube/config\n");
@@ -384,23 +379,23 @@ TEST(Kubeconfig, client_certificates_are_checked_before_use) {
 TEST(Kubeconfig, files_that_are_none) {
   auto report = [](std::string text) { return Machine{.files = {{"/home/u/.kube/config", std::move(text)}}}.report(); };
   EXPECT_EQ(report("kind: Pod"),
-            "error: /home/u/.kube/config is no usable kubeconfig\n"
+            "error: /home/u/.kube/config is not a valid kubeconfig\n"
             "  because   it is of kind Pod, not Config\n"
             "  from      /home/u/.kube/config\n");
   EXPECT_EQ(report("clusters: {}"),
-            "error: /home/u/.kube/config is no usable kubeconfig\n"
+            "error: /home/u/.kube/config is not a valid kubeconfig\n"
             "  because   \"clusters\" is not a list\n"
             "  from      /home/u/.kube/config\n");
   EXPECT_EQ(report("users: [{name: u}, {name: u}]"),
-            "error: /home/u/.kube/config is no usable kubeconfig\n"
+            "error: /home/u/.kube/config is not a valid kubeconfig\n"
             "  because   user \"u\" is there twice\n"
             "  from      /home/u/.kube/config\n");
   EXPECT_EQ(report("users: [{user: {}}]"),
-            "error: /home/u/.kube/config is no usable kubeconfig\n"
+            "error: /home/u/.kube/config is not a valid kubeconfig\n"
             "  because   users[0] has no name\n"
             "  from      /home/u/.kube/config\n");
   std::string broken = report("users:\n- name: u\n  user: {token: hunter2\n");
-  EXPECT_TRUE(broken.starts_with("error: /home/u/.kube/config is no usable kubeconfig\n")) << broken;
+  EXPECT_TRUE(broken.starts_with("error: /home/u/.kube/config is not a valid kubeconfig\n")) << broken;
   EXPECT_FALSE(broken.contains("hunter2")) << broken;
 }
 
@@ -413,7 +408,7 @@ TEST(Timeout, as_people_write_it) {
   for (std::string_view bad : {"", "-1s", "x", "s", "1s1", "1.5", "1e9s", "99999999h", "nan", "inf", "1 s"})
     EXPECT_FALSE(parse_timeout(bad)) << bad;
   EXPECT_EQ(parse_timeout("soon").error().report(),
-            "error: \"soon\" is no duration\n  next      write it like 30s, 1m30s or 0\n");
+            "error: \"soon\" is not a duration\n  next      write it like 30s, 1m30s or 0\n");
 }
 
 }  // namespace

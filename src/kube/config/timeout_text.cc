@@ -16,7 +16,7 @@ constexpr double kMaxSeconds = 3600.0 * 24 * 365;
 Result<Duration> parse_timeout(std::string_view text) {
   auto bad = [&] {
     return fail(
-        Error(ErrorKind::invalid, fmt::format("\"{}\" is no duration", text)).next("write it like 30s, 1m30s or 0"));
+        Error(ErrorKind::invalid, fmt::format("\"{}\" is not a duration", text)).next("write it like 30s, 1m30s or 0"));
   };
   auto from_seconds = [](double seconds) { return Duration(static_cast<int64_t>(seconds * 1e9)); };
   std::string_view rest = text;

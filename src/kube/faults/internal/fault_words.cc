@@ -116,7 +116,7 @@ bool explain_webhook(Fault& fault, const RequestPath& path, const std::string& t
                              where_with_port(fault), tail),
                  look_at_endpoints(fault));
     case FaultKind::webhook_hung_up:
-      return say(fmt::format("{} broke off the call: {} ({})", who(fault), where_with_port(fault), tail),
+      return say(fmt::format("{} closed the connection: {} ({})", who(fault), where_with_port(fault), tail),
                  look_at_endpoints(fault));
     case FaultKind::webhook_untrusted:
       return say(fmt::format("{} is not trusted: its caBundle is missing, stale or not that of {} ({})", who(fault),
@@ -149,7 +149,7 @@ bool explain_webhook(Fault& fault, const RequestPath& path, const std::string& t
                      : fmt::format("{} denied the request: {}", who(fault), tail),
                  {});
     case FaultKind::webhook_no_dry_run:
-      return say(fmt::format("{} has side effects, so the API server refuses dry runs that meet it", who(fault)),
+      return say(fmt::format("{} has side effects, so the API server refuses dry runs that would call it", who(fault)),
                  "set sideEffects: None or NoneOnDryRun in its webhook configuration");
     case FaultKind::conversion_bad_result:
       return say(fmt::format("{} {}", who(fault), tail), look_at_configurations(fault, path));
@@ -181,13 +181,13 @@ bool explain_wait(Fault& fault, const RequestPath& path, const std::string& tail
                                                      path.group, path.group.empty() ? "" : "/", path.version),
                  "kubectl api-resources");
     case FaultKind::definition_terminating:
-      return say(fmt::format("CRD {} is being deleted, and takes no new objects until it is gone", wait.name),
+      return say(fmt::format("CRD {} is being deleted and accepts no new objects until it is deleted", wait.name),
                  fmt::format("kubectl get crd {} -o yaml", wait.name));
     case FaultKind::namespace_missing:
       return say(fmt::format("namespace {} does not exist", wait.name),
                  fmt::format("kubectl create namespace {}", wait.name));
     case FaultKind::namespace_terminating:
-      return say(fmt::format("namespace {} is being deleted, and takes no new objects until it is gone", wait.name),
+      return say(fmt::format("namespace {} is being deleted and accepts no new objects until it is deleted", wait.name),
                  fmt::format("kubectl get namespace {} -o yaml", wait.name));
     case FaultKind::object_terminating:
       return say(fmt::format("{} {} is still being deleted", path.resource, wait.name),
@@ -199,10 +199,10 @@ bool explain_wait(Fault& fault, const RequestPath& path, const std::string& tail
       return say(fmt::format("service account {}/{} does not exist yet", wait.ns, wait.name),
                  fmt::format("kubectl -n {} get serviceaccount {}", wait.ns, wait.name));
     case FaultKind::quota_exceeded:
-      return say(fmt::format("quota {} of namespace {} has no room: {}", wait.name, wait.ns, tail),
+      return say(fmt::format("quota {} of namespace {} is exceeded: {}", wait.name, wait.ns, tail),
                  fmt::format("kubectl -n {} describe resourcequota {}", wait.ns, wait.name));
     case FaultKind::quota_uncounted:
-      return say(fmt::format("quota {} of namespace {} has not been counted yet", fault.subject, path.ns),
+      return say(fmt::format("quota {} of namespace {} has not been calculated yet", fault.subject, path.ns),
                  fmt::format("kubectl -n {} describe resourcequota {}", path.ns, fault.subject));
     case FaultKind::quota_conflict:
       return say(fmt::format("quota {} was changed by another request at the same time", fault.subject), {});
@@ -228,14 +228,14 @@ bool explain_server(Fault& fault, const std::string& tail) {
           fmt::format("the API server is not available (HTTP {}){}{}", fault.http, tail.empty() ? "" : ": ", tail));
     case FaultKind::server_error:
       return say(fmt::format("the API server failed (HTTP {}){}{}", fault.http, tail.empty() ? "" : ": ", tail));
-    case FaultKind::too_many_requests: return say("the API server takes no more requests for now");
+    case FaultKind::too_many_requests: return say("the API server accepts no more requests for now");
     case FaultKind::request_timeout:
-      return say("the API server did not finish the request in time; whether it happened is not known");
+      return say("the API server did not finish the request in time; it is not known whether it took effect");
     case FaultKind::version_ahead: return say("this API server has not seen that resourceVersion yet");
     case FaultKind::storage_unavailable: return say(fmt::format("the API server's storage is not available: {}", tail));
     case FaultKind::storage_full:
       return say("the API server's storage is full", "compact and defragment etcd, then disarm its NOSPACE alarm");
-    case FaultKind::expired: return say("the list or watch position is too old, and has to start anew");
+    case FaultKind::expired: return say("the resourceVersion is too old; the list or watch has to start again");
     default: return false;
   }
 }
@@ -261,12 +261,12 @@ void explain_request(Fault& fault, std::string_view method, const RequestPath& p
       return say(tail,
                  path.ns.empty() ? std::string() : fmt::format("kubectl get namespace {} --show-labels", path.ns));
     case FaultKind::not_found: return say(fmt::format("{} does not exist", what_is_asked(path)));
-    case FaultKind::already_exists: return say(fmt::format("{} exists already", what_is_asked(path)));
+    case FaultKind::already_exists: return say(fmt::format("{} already exists", what_is_asked(path)));
     case FaultKind::field_conflict:
       return say(fmt::format("other field managers own fields of {}: {}", what_is_asked(path), tail),
-                 "take the fields over by force, or leave them out");
+                 "take the fields over with --force-conflicts, or remove them from the manifest");
     case FaultKind::conflict:
-      return say(fmt::format("{} is not as the request expects it: {}", what_is_asked(path), tail));
+      return say(fmt::format("{} does not meet the preconditions of the request: {}", what_is_asked(path), tail));
     case FaultKind::immutable_field:
       return say(
           fmt::format("{} of {} cannot be changed: {}", fields_of(fault), what_is_asked(path), why_immutable(fault)),
@@ -274,7 +274,7 @@ void explain_request(Fault& fault, std::string_view method, const RequestPath& p
                       "apply deletes the object{} and creates it again",
                       what_goes_with_it(path)));
     case FaultKind::schema:
-      return say(fmt::format("{} does not fit its schema: {}", what_is_asked(path), tail),
+      return say(fmt::format("{} does not match its schema: {}", what_is_asked(path), tail),
                  tail.contains("illegal base64 data")
                      ? "encode the values with base64; a Secret also takes plain ones, "
                        "under stringData"
