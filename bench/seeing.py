@@ -1,6 +1,6 @@
-"""What it costs to see a run: the page of --timeline, and the plan.
+"""What it costs to see a run: the page of --timeline, the plan, and the live view.
 
-./dev bench seeing [--json] [--rounds N] [--objects N] [--planned N] [--only page|plan]
+./dev bench seeing [--json] [--rounds N] [--objects N] [--planned N] [--only page|plan|live]
 """
 import argparse
 import json
@@ -10,6 +10,7 @@ import tempfile
 
 from bench._clusters import cluster, heed_signals
 from bench._figures import Arm, Figures, Run, interleave
+from bench._live_view import live_view
 from bench._mixed import Mixed
 from tests.timeline import journals
 from tests.timeline.browser import Browser
@@ -81,7 +82,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--objects", type=int, default=5000, help="of the run that the page shows")
     parser.add_argument("--planned", type=int, default=3000, help="objects of the plan")
-    parser.add_argument("--only", choices=["page", "plan"], help="one part of it")
+    parser.add_argument("--only", choices=["page", "plan", "live"], help="one part of it")
     options = parser.parse_args()
     heed_signals()
     figures = Figures()
@@ -90,6 +91,8 @@ def main():
             timeline(figures, pathlib.Path(folder), options.rounds, options.objects)
         if options.only in (None, "plan"):
             plan(figures, pathlib.Path(folder), options.rounds, options.planned)
+        if options.only in (None, "live"):
+            live_view(figures, FAIRLEAD, folder, options.rounds)
     return 0 if figures.print(options.json) else 1
 
 

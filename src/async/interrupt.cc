@@ -1,9 +1,8 @@
 #include "async/interrupt.h"
 
-#include <unistd.h>
-
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
+#include <cstdlib>
 
 namespace fairlead {
 
@@ -23,7 +22,8 @@ struct Interrupt::Impl {
     signals.async_wait([this](boost::system::error_code error, int signal) {
       if (error) return;
       // Every further write to a pipe without a reader brings another one.
-      if (happened && signal != SIGPIPE) _exit(128 + signal);
+      // Runs what was registered with at_quick_exit: a live view removes itself.
+      if (happened && signal != SIGPIPE) std::quick_exit(128 + signal);
       happened = true;
       source.cancel();
       wait();

@@ -4,6 +4,7 @@
 #include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/connect.h"
+#include "cli/output_flags.h"
 #include "cli/planning.h"
 #include "cli/recorded_flags.h"
 #include "cli/rollout_flags.h"
@@ -11,6 +12,7 @@
 #include "cli/selection.h"
 #include "cli/sources.h"
 #include "cli/timeouts.h"
+#include "logs/run_logs.h"
 #include "report/rollout_report.h"
 
 namespace fairlead::cli {
@@ -23,7 +25,9 @@ struct ApplyFlags : RolloutFlags {
   std::vector<std::string> timeout_for;
   std::string dry_run = "none";
   std::string ignore_policy = "standard";
-  std::string output = "text";
+  OutputFlags output;
+  bool logs = false;
+  std::string logs_filter;
   RunJournal::Files files;
   bool confirm = false;
   bool yes = false;
@@ -65,6 +69,16 @@ Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& 
     report(options.error());
     co_return kUsage;
   }
+  Result<report::Settings> settings = output_settings(flags.output, invocation.globals);
+  if (!settings) {
+    report(settings.error());
+    co_return kUsage;
+  }
+  Result<logs::Filter> filter = logs::Filter::parse(flags.logs_filter);
+  if (!filter) {
+    report(Error(filter.error()).in("--logs-filter is wrong"));
+    co_return kUsage;
+  }
   auto journal = RunJournal::open(loop.clock(), flags.files);
   if (!journal) co_return report(journal.error());
   auto bundle = co_await read_sources(loop, invocation, flags.sources,
@@ -81,10 +95,14 @@ Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& 
     co_return (*journal)->close(begins.error());
   }
 
-  report::RolloutReport shown(report::Output(report::format_of(flags.output)), options->dry_run);
-  (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });
+  settings->may_draw = [&cluster] { return (*cluster)->requests() > 0; };
+  report::RolloutReport shown(loop, (*journal)->journal(), *std::move(settings), options->dry_run);
+  (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); }, shown.detail());
+  logs::RunLogs lines((*cluster)->client(), (*cluster)->discovery(), (*journal)->journal(), *std::move(filter));
+  if (flags.logs) (*journal)->journal().read_by([&](const journal::Event& event) { lines.read(event); });
   Ending ending = co_await rollout::roll_out((*cluster)->client(), (*cluster)->discovery(), *std::move(bundle),
                                              *std::move(options), (*journal)->journal(), &stop);
+  co_await lines.close();
   shown.finish(ending);
   co_await (*cluster)->close();
   co_return (*journal)->close(exit_code(ending.how));
@@ -115,8 +133,12 @@ void add_flags(CLI::App& command, ApplyFlags& flags) {
           "Objects guarded by a webhook that ignores failures and does not answer: wait, warn, or standard (wait for "
           "webhooks of the bundle)")
       ->check(CLI::IsMember({"standard", "wait", "warn"}));
-  command.add_option("-o,--output", flags.output, "What to print: text, json, jsonl or quiet")
-      ->check(CLI::IsMember({"text", "json", "jsonl", "quiet"}));
+  add_output_flags(command, flags.output);
+  CLI::Option* logs =
+      command.add_flag("--logs", flags.logs, "Show what pods that are not ready write: one replica of each");
+  command.add_option("--logs-filter", flags.logs_filter, "Only lines that match this regular expression (RE2)")
+      ->type_name("REGEX")
+      ->needs(logs);
   add_journal_flags(command, flags.files);
 }
 

@@ -34,6 +34,7 @@ void add_delete(CLI::App& app, Invocation& invocation);
 void add_diff(CLI::App& app, Invocation& invocation);
 void add_graph(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);
+void add_logs(CLI::App& app, Invocation& invocation);
 void add_plan(CLI::App& app, Invocation& invocation);
 void add_sandbox(CLI::App& app, Invocation& invocation);
 void add_status(CLI::App& app, Invocation& invocation);
@@ -44,7 +45,14 @@ void add_version(CLI::App& app, Invocation& invocation);
 // The engine behind the completion scripts, called as `fairlead __complete -- WORD…`: candidates for the last word.
 int print_candidates(const CLI::App& app, std::span<const std::string> words);
 
-// Prints an error as people read it, on standard error, and gives the exit code that goes with it.
+// Prints an error as people read it, on standard error, and gives the exit code that goes with it. If the command line
+// has -o json or -o jsonl, programs get the error instead: print_errors_for_programs().
 int report(const Error& error);
+
+// Call it with the words of the command line before anything is reported.
+void set_error_format(const std::vector<std::string>& words);
+// Call it at the end of the process: prints the errors that were reported as one document of JSON, or as one line of
+// it.
+void print_errors_for_programs(int exit_code);
 
 }  // namespace fairlead::cli

@@ -9,9 +9,6 @@
 namespace fairlead::cli {
 namespace {
 
-// From this level on, -v shows every request; as with kubectl.
-constexpr int kShowRequests = 6;
-
 kube::KubeFlags kube_flags(const Globals& globals) {
   return {.kubeconfig = globals.kubeconfig,
           .context = globals.context,

@@ -13,6 +13,9 @@
 
 namespace fairlead::cli {
 
+// From this level on, -v shows every request; as with kubectl.
+inline constexpr int kShowRequests = 6;
+
 // A cluster that a command talks to.
 class Cluster {
  public:

@@ -11,6 +11,7 @@
 #include "cli/connect.h"
 #include "cli/deletion_hooks.h"
 #include "cli/holder.h"
+#include "cli/output_flags.h"
 #include "cli/run_journal.h"
 #include "cli/sources.h"
 #include "cli/timeouts.h"
@@ -36,7 +37,7 @@ struct DeleteFlags {
   bool with_contents = false;
   bool force_finalizers = false;
   bool cluster_gone = false;
-  std::string output = "text";
+  OutputFlags output;
   RunJournal::Files files;
 };
 
@@ -59,6 +60,14 @@ removal::Cascade cascade_of(const std::string& name) {
 removal::DryRun dry_run_of(const std::string& name) {
   if (name == "client") return removal::DryRun::client;
   return name == "server" ? removal::DryRun::server : removal::DryRun::none;
+}
+
+// Asks on the terminal, without the live view in the way.
+Task<bool> ask_aside(Loop& loop, report::Display& display, std::string text) {
+  display.pause();
+  bool is_wanted = co_await ask(loop, std::move(text));
+  display.resume();
+  co_return is_wanted;
 }
 
 Result<removal::Options> options_of(const DeleteFlags& flags) {
@@ -102,6 +111,11 @@ Task<int> take_out(RealLoop& loop, const Invocation& invocation, const DeleteFla
     report(std::move(checked).error().next("fairlead delete --help"));
     co_return kUsage;
   }
+  Result<report::Settings> settings = output_settings(flags.output, invocation.globals);
+  if (!settings) {
+    report(settings.error());
+    co_return kUsage;
+  }
   std::string name = bundle_name(flags.name, flags.sources);
   auto journal = RunJournal::open(loop.clock(), flags.files);
   if (!journal) co_return report(journal.error());
@@ -116,14 +130,14 @@ Task<int> take_out(RealLoop& loop, const Invocation& invocation, const DeleteFla
   if (!cluster) co_return report(cluster.error());
   options->default_namespace = (*cluster)->default_namespace();
   options->namespace_is_chosen = !invocation.globals.namespace_name.empty();
+  settings->may_draw = [&cluster] { return (*cluster)->requests() > 0; };
+  report::RemovalReport shown(loop, (*journal)->journal(), *std::move(settings), options->dry_run);
   if (can_ask() && !flags.yes)
     options->ask = [&](std::string text) {
       std::string place = fmt::format("{}, namespace {}: ", (*cluster)->text(), options->default_namespace);
-      return ask(loop, place + text).governed_by(&stop);
+      return ask_aside(loop, shown.display(), place + text).governed_by(&stop);
     };
-
-  report::RemovalReport shown(report::Output(report::format_of(flags.output)), options->dry_run);
-  (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });
+  (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); }, shown.detail());
   kube::Client& client = (*cluster)->client();
   kube::Discovery& discovery = (*cluster)->discovery();
   std::optional<DeletionHooks> hooks;
@@ -178,8 +192,7 @@ void add_flags(CLI::App& command, DeleteFlags& flags) {
                    "Remove the finalizers of what is stuck: what they stand for is not cleaned up");
   command.add_flag("--no-hooks", flags.no_hooks, "Do not run the hooks of Helm that belong to the deletion");
   command.add_flag("--cluster-gone", flags.cluster_gone, "A cluster that cannot be reached is gone: no failure");
-  command.add_option("-o,--output", flags.output, "What to print: text, json, jsonl or quiet")
-      ->check(CLI::IsMember({"text", "json", "jsonl", "quiet"}));
+  add_output_flags(command, flags.output);
   add_journal_flags(command, flags.files);
 }
 

@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   add_diff(app, invocation);
   add_graph(app, invocation);
   add_list(app, invocation);
+  add_logs(app, invocation);
   add_plan(app, invocation);
   add_sandbox(app, invocation);
   add_status(app, invocation);
@@ -60,6 +61,7 @@ int run(int argc, char** argv) {
   add_trace(app, invocation);
   add_version(app, invocation);
   std::vector<std::string> words(argv + 1, argv + argc);
+  set_error_format(words);
   // As kubectl and helm do, the name alone prints the help.
   if (words.empty()) words = {"--help"};
   if (std::optional<int> code = report_unknown_topic(app, words)) return *code;
@@ -101,5 +103,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   std::set_new_handler(end_without_memory);
   open_standard_descriptors();
-  return checked_output(run(argc, argv));
+  int code = run(argc, argv);
+  print_errors_for_programs(code);
+  return checked_output(code);
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/nearest.h"
+#include "cli/command.h"
 #include "cli/exit_code.h"
 #include "report/output.h"
 
@@ -172,8 +173,7 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
     if (command->get_parent()) std::puts("\nGlobal flags: fairlead --help");
     return kDone;
   }
-  report::print(stderr, fmt::format("error: {}\n  next      {} --help\n", what_is_wrong(app, *command, error),
-                                    full_name(*command)));
+  report(Error(ErrorKind::invalid, what_is_wrong(app, *command, error)).next(full_name(*command) + " --help"));
   return kUsage;
 }
 

@@ -21,7 +21,8 @@ void EndingDetails::add_step(std::string_view what, std::string_view reason, Dur
 }
 
 void EndingDetails::add_error(const Cause& cause) {
-  Json json = to_json(Cause{.error = secrets_.without(cause.error), .blocks = cause.blocks});
+  Json json =
+      to_json(Cause{.error = secrets_.without(cause.error), .blocks = cause.blocks, .findings = cause.findings});
   list(json_.make("errors")).push_back(std::move(json));
 }
 

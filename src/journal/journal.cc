@@ -19,6 +19,7 @@ std::string_view name_of(EventKind kind) {
     case EventKind::guard: return "guard";
     case EventKind::waiting: return "waiting";
     case EventKind::removed: return "removed";
+    case EventKind::log: return "log";
     case EventKind::error: return "error";
     case EventKind::graph: return "graph";
     case EventKind::ended: return "ended";
@@ -59,11 +60,18 @@ Json to_json(const Cause& cause) {
   Json::Array names;
   for (const object::Key& key : cause.blocks) names.emplace_back(key.text());
   if (!names.empty()) json.make("blocks") = std::move(names);
+  Json::Array findings;
+  for (const Finding& finding : cause.findings)
+    findings.push_back(Json::Object{{"kind", finding.kind},
+                                    {"about", finding.about},
+                                    {"lines", Json::Array(finding.lines.begin(), finding.lines.end())}});
+  if (!findings.empty()) json.make("findings") = std::move(findings);
   return json;
 }
 
 Json to_json(const Event& event) {
   Json json(Json::Object{{"event", name_of(event.kind)}, {"seconds", std::chrono::duration<double>(event.at).count()}});
+  if (event.kind == EventKind::started) json.make("schemaVersion") = kSchemaVersion;
   if (!event.key.kind.empty()) {
     Json object(Json::Object{{"group", event.key.group}, {"kind", event.key.kind}});
     if (!event.key.ns.empty()) object.make("namespace") = event.key.ns;

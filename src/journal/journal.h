@@ -20,6 +20,9 @@
 
 namespace fairlead::journal {
 
+// The version of the JSON that Fairlead writes. It changes when a field goes away or changes its meaning.
+inline constexpr int64_t kSchemaVersion = 1;
+
 enum class EventKind {
   started,   // the run has started
   note,      // good to know, such as an object that is exempt from a webhook
@@ -32,6 +35,7 @@ enum class EventKind {
   guard,    // a guard has moved up or down a rung; `state` is the rung
   waiting,  // the run is still waiting; `text` says for what
   removed,  // the object was deleted
+  log,      // a container wrote a line; `details` has its pod and its name
   error,    // an API request failed; `text` says what happens next
   graph,    // the objects of the run and what each of them needs, for readers that want every detail (graph_details.h)
   ended,    // the run has ended
@@ -62,10 +66,18 @@ enum class Detail {
   full,
 };
 
-// An error of a run, and the objects that it blocks.
+// What was read about an object that failed, line by line.
+struct Finding {
+  std::string kind;   // "log" or "events"
+  std::string about;  // "container app of pod shop/web-7c9f-x2x4l"
+  std::vector<std::string> lines;
+};
+
+// An error of a run, the objects that it blocks, and what was found out about it.
 struct Cause {
   Error error;
   std::vector<object::Key> blocks;
+  std::vector<Finding> findings = {};
 };
 
 class Journal {

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::array kKinds = {EventKind::started, EventKind::note,     EventKind::warning, EventKind::stored,
                                EventKind::parked,  EventKind::progress, EventKind::ready,   EventKind::failed,
-                               EventKind::guard,   EventKind::waiting,  EventKind::removed, EventKind::error,
-                               EventKind::graph,   EventKind::ended};
+                               EventKind::guard,   EventKind::waiting,  EventKind::removed, EventKind::log,
+                               EventKind::error,   EventKind::graph,    EventKind::ended};
 
 // No run takes longer. A time beyond it cannot be represented in every place that computes with it.
 constexpr double kMostSeconds = 1e8;

@@ -1,11 +1,11 @@
 #include "report/output.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/printable.h"
+#include "report/github.h"
+#include "report/terminal.h"
+#include "report/words.h"
 
 namespace fairlead::report {
 namespace {
@@ -15,28 +15,16 @@ using journal::EventKind;
 
 constexpr size_t kNamedBlocked = 3;
 
-std::string_view colour_of(EventKind what) {
-  switch (what) {
-    case EventKind::ready: return "\033[32m";
-    case EventKind::failed: return "\033[31m";
-    case EventKind::warning:
-    case EventKind::error:
-    case EventKind::progress: return "\033[33m";
-    case EventKind::parked:
-    case EventKind::guard:
-    case EventKind::waiting:
-    case EventKind::note: return "\033[2m";
-    default: return "";
-  }
-}
-
 void write(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
 
-void print_line(std::FILE* stream, EventKind what, std::string_view line) {
-  std::string_view colour = colour_of(what);
-  bool paint = !colour.empty() && can_paint(stream);
-  write(stream, fmt::format("{}{}{}\n", paint ? colour : "", printable_line(line), paint ? "\033[0m" : ""));
-  std::fflush(stream);
+// What a container wrote is in a column of its own, so that it cannot be taken for a line of ours.
+std::string finding_text(const journal::Finding& finding) {
+  bool is_log = finding.kind == "log";
+  std::string text = is_log ? fmt::format("  log       {}, its last lines:\n", finding.about) : "";
+  for (const std::string& line : finding.lines)
+    text += is_log ? fmt::format("            | {}\n", printable_line(line))
+                   : fmt::format("  event     {}\n", printable_line(line));
+  return text;
 }
 
 // A cancelled request only says that the run was interrupted, which is reported anyway.
@@ -44,6 +32,7 @@ bool is_interruption(const journal::Cause& cause) { return cause.error.root().ki
 
 Json summary_of(const Closing& closing) {
   Json json(Json::Object{{"type", "summary"}, {"outcome", closing.outcome}, {"dryRun", closing.dry_run}});
+  json.make("schemaVersion") = journal::kSchemaVersion;
   for (const Count& one : closing.counts) json.make(one.name) = uint64_t{one.count};
   json.make("seconds") = seconds(closing.took);
   json.make("requests") = closing.requests;
@@ -55,21 +44,15 @@ Json summary_of(const Closing& closing) {
   return json;
 }
 
-std::string totals_of(const Closing& closing) {
-  std::string text;
-  for (const Count& one : closing.counts)
-    if (one.count) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.count, one.words);
-  if (text.empty()) text = "nothing done";
-  return fmt::format("{} in {:.1f}s, with {} requests", text, seconds(closing.took), closing.requests);
+std::string totals_of(const Closing& closing, bool with_requests) {
+  std::string text = fmt::format("{} in {:.1f}s", closing.totals, seconds(closing.took));
+  if (with_requests) text += fmt::format(", with {} requests", closing.requests);
+  return text;
 }
 
 }  // namespace
 
-bool can_paint(std::FILE* stream) {
-  const char* terminal = std::getenv("TERM");
-  bool is_dumb = !terminal || std::string_view(terminal) == "dumb";
-  return ::isatty(::fileno(stream)) && !is_dumb && !std::getenv("NO_COLOR");
-}
+bool can_paint(std::FILE* stream) { return has_colours(::fileno(stream)); }
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -92,38 +75,91 @@ Format format_of(std::string_view name) {
 }
 
 void print(std::FILE* stream, std::string_view text) {
-  write(stream, printable(text));
+  static const bool kIsOnGithub = Github::from_environment().has_value();
+  write(stream, kIsOnGithub ? without_commands(printable(text)) : printable(text));
   std::fflush(stream);
 }
 
-void Output::show(const Event& event, std::string_view line) const {
-  // The summary reports how the run ended.
-  if (format_ == Format::jsonl && event.kind != EventKind::ended) {
-    write(out_, to_json(event).dump() + "\n");
-    std::fflush(out_);
-  }
-  if (!is_for_people() || line.empty()) return;
-  if (event.kind == EventKind::warning || event.kind == EventKind::error) print_line(err_, event.kind, line);
-  else if (format_ == Format::text) print_line(out_, event.kind, line);
+uint64_t count_in(const Tally& tally, const std::vector<Count>& counts) {
+  uint64_t sum = 0;
+  for (const Count& one : counts)
+    if (std::ranges::find(tally.names, one.name) != tally.names.end()) sum += one.count;
+  return sum;
 }
 
+std::string tallies_text(std::span<const Tally> tallies, const std::vector<Count>& counts) {
+  std::string text;
+  uint64_t objects = 0;
+  size_t different = 0;
+  for (const Tally& tally : tallies) {
+    uint64_t sum = count_in(tally, counts);
+    if (sum == 0) continue;
+    objects += sum;
+    text += fmt::format("{}{} {}", different++ == 0 ? "" : ", ", with_commas(sum), tally.words);
+    std::string parts;
+    for (const Count& one : counts) {
+      bool says_more =
+          one.count > 0 && one.words != tally.words && std::ranges::find(tally.names, one.name) != tally.names.end();
+      if (!says_more) continue;
+      std::string number = one.count == sum ? "" : with_commas(one.count) + " ";
+      parts += fmt::format("{}{}{}", parts.empty() ? "" : ", ", number, one.words);
+    }
+    if (!parts.empty()) text += fmt::format(" ({})", parts);
+  }
+  if (different == 0) return "nothing to do";
+  return different == 1 ? text : fmt::format("{} objects: {}", with_commas(objects), text);
+}
+
+void Output::stream(const Event& event) const {
+  // The summary reports how the run ended, and only files have the graph.
+  if (format_ != Format::jsonl || event.kind == EventKind::ended || event.kind == EventKind::graph) return;
+  write(out_, to_json(event).dump() + "\n");
+  std::fflush(out_);
+}
+
+std::string cause_text(const journal::Cause& cause) {
+  std::string text = cause.error.report();
+  if (!cause.blocks.empty())
+    text += fmt::format("  blocks    {} object{}: {}\n", cause.blocks.size(), cause.blocks.size() == 1 ? "" : "s",
+                        some_of(cause.blocks, kNamedBlocked));
+  for (const journal::Finding& finding : cause.findings) text += finding_text(finding);
+  return text;
+}
+
+namespace {
+bool& results_were_shown() {
+  static bool were_shown = false;
+  return were_shown;
+}
+}  // namespace
+
+bool has_shown_results() { return results_were_shown(); }
+
 void Output::show(const Closing& closing) const {
+  results_were_shown() = true;
   if (format_ == Format::jsonl) write(out_, summary_of(closing).dump() + "\n");
   if (format_ == Format::json) {
-    Json document(Json::Object{{"objects", closing.objects}, {"summary", summary_of(closing)}});
+    Json document(Json::Object{
+        {"schemaVersion", journal::kSchemaVersion}, {"objects", closing.objects}, {"summary", summary_of(closing)}});
     write(out_, document.pretty());
   }
-  if (format_ == Format::text) print(out_, totals_of(closing) + closing.totals_end);
+  if (format_ == Format::text) print(out_, totals_of(closing, shows_requests_) + closing.totals_end);
   std::fflush(out_);
   if (!is_for_people()) return;
-  for (const journal::Cause& cause : closing.causes) {
-    if (is_interruption(cause)) continue;
-    print(err_, cause.error.report());
-    if (!cause.blocks.empty())
-      print(err_, fmt::format("  blocks    {} object{}: {}\n", cause.blocks.size(), cause.blocks.size() == 1 ? "" : "s",
-                              some_of(cause.blocks, kNamedBlocked)));
-  }
+  for (const journal::Cause& cause : closing.causes)
+    if (!is_interruption(cause)) print(err_, cause_text(cause));
   print(err_, closing.causes_end);
+}
+
+std::string error_text(Format format, const std::vector<Error>& errors, std::string_view outcome) {
+  Json::Array causes;
+  for (const Error& error : errors) causes.push_back(journal::to_json(error));
+  Json summary(Json::Object{{"type", "summary"},
+                            {"outcome", outcome},
+                            {"schemaVersion", journal::kSchemaVersion},
+                            {"errors", std::move(causes)}});
+  if (format == Format::jsonl) return summary.dump() + "\n";
+  return Json(Json::Object{{"schemaVersion", journal::kSchemaVersion}, {"summary", std::move(summary)}}).pretty();
 }
 
 }  // namespace fairlead::report

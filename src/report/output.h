@@ -6,7 +6,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,17 @@ std::vector<Count> counts_of(const std::vector<Object>& objects, const Counted& 
   return counts;
 }
 
+// What people want to know of the objects: every object is in exactly one tally.
+struct Tally {
+  std::string_view words;  // "created", "failed"
+  // The results that it is made of. They are shown in brackets if they say more than `words`.
+  std::array<std::string_view, 4> names{};
+};
+// Returns "25 objects: 22 created, 1 failed (refused), 2 not tried (blocked)".
+std::string tallies_text(std::span<const Tally> tallies, const std::vector<Count>& counts);
+// Returns the number of objects in one of the tallies.
+uint64_t count_in(const Tally& tally, const std::vector<Count>& counts);
+
 // Returns the part of an object's `-o json` output that rollouts and removals share.
 Json object_json(const object::Key& key, const std::string& source, std::string_view outcome);
 
@@ -50,6 +63,8 @@ struct Closing {
   std::string_view outcome;
   bool dry_run = false;
   std::vector<Count> counts;
+  // The totals for people: "20 created".
+  std::string totals;
   Duration took{};
   uint64_t requests = 0;
   const std::vector<journal::Cause>& causes;
@@ -61,25 +76,34 @@ struct Closing {
   std::string causes_end{};
 };
 
-// Writes to standard output and standard error, or to other streams.
+// Writes the results of a run to standard output and standard error, or to other streams.
 class Output {
  public:
-  explicit Output(Format format, std::FILE* out = stdout, std::FILE* err = stderr)
-      : format_(format), out_(out), err_(err) {}
+  explicit Output(Format format, bool shows_requests = false, std::FILE* out = stdout, std::FILE* err = stderr)
+      : format_(format), shows_requests_(shows_requests), out_(out), err_(err) {}
 
   Format format() const { return format_; }
-  // Shows an event. `line` is its text for people; if empty, people see nothing. Warnings and errors are shown in the
-  // quiet format as well.
-  void show(const journal::Event& event, std::string_view line) const;
+  // Writes an event for programs, if the format is a stream of events.
+  void stream(const journal::Event& event) const;
   void show(const Closing& closing) const;
 
  private:
   bool is_for_people() const { return format_ == Format::text || format_ == Format::quiet; }
 
   Format format_;
+  bool shows_requests_;
   std::FILE* out_;
   std::FILE* err_;
 };
+
+// True if the results of a run were shown. There is at most one document on standard output.
+bool has_shown_results();
+
+// Returns the document or line of an error that ended a command before there were results. `errors` is not empty.
+std::string error_text(Format format, const std::vector<Error>& errors, std::string_view outcome);
+
+// Returns the text of an error as people read it: "error: …" and the objects that it blocks.
+std::string cause_text(const journal::Cause& cause);
 
 double seconds(Duration duration);
 // For example "a, b and 3 more".

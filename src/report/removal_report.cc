@@ -6,26 +6,9 @@ namespace fairlead::report {
 namespace {
 
 using journal::Event;
-using journal::EventKind;
 using removal::Ending;
 using removal::ObjectEnding;
 using State = ObjectEnding::State;
-
-// Returns the line that people see, or an empty text if they see nothing of this event.
-std::string line_of(const Event& event) {
-  std::string subject = event.key.kind.empty() ? "" : event.key.text();
-  switch (event.kind) {
-    case EventKind::removed: return fmt::format("{} gone{}{}", subject, event.text.empty() ? "" : ": ", event.text);
-    case EventKind::progress: return event.state == "stuck" ? fmt::format("{} is stuck: {}", subject, event.text) : "";
-    case EventKind::note: return subject.empty() ? event.text : fmt::format("{}: {}", subject, event.text);
-    case EventKind::waiting: return "still waiting: " + event.text;
-    case EventKind::warning:
-    case EventKind::error:
-      return fmt::format("warning: {}{}{}{}", subject, subject.empty() ? "" : ": ", event.text,
-                         event.error ? ": " + event.error->message() : "");
-    default: return "";
-  }
-}
 
 constexpr std::pair<State, std::string_view> kCounted[] = {{State::gone, "gone"},       {State::absent, "absent"},
                                                            {State::leaving, "leaving"}, {State::would_go, "wouldGo"},
@@ -35,12 +18,24 @@ constexpr std::pair<State, std::string_view> kCounted[] = {{State::gone, "gone"}
 
 std::string_view words(State state) {
   switch (state) {
-    case State::absent: return "not there";
-    case State::leaving: return "on the way out";
-    case State::would_go: return "would go";
+    case State::gone: return "deleted";
+    case State::absent: return "already deleted";
+    case State::leaving: return "being deleted";
+    case State::would_go: return "would be deleted";
+    case State::remains: return "still there";
+    case State::unknown: return "state unknown";
+    case State::not_begun: return "not begun";
     default: return removal::name_of(state);
   }
 }
+
+constexpr Tally kTallies[] = {{"deleted", {"gone"}},
+                              {"already deleted", {"absent"}},
+                              {"being deleted", {"leaving"}},
+                              {"would be deleted", {"wouldGo"}},
+                              {"kept", {"kept"}},
+                              {"failed", {"refused", "remain", "unknown"}},
+                              {"not tried", {"blocked", "notBegun"}}};
 
 Json json_of(const ObjectEnding& object) {
   Json json = object_json(object.key, object.source, name_of(object.state));
@@ -50,26 +45,49 @@ Json json_of(const ObjectEnding& object) {
 
 std::string_view last_word(Ending::How how) {
   if (how == Ending::How::interrupted) return "error: interrupted\n";
-  return how == Ending::How::declined ? "error: nothing was removed: the answer was no\n" : "";
+  return how == Ending::How::declined ? "error: nothing was deleted: the answer was no\n" : "";
 }
 
 }  // namespace
 
-void RemovalReport::read(const Event& event) const { output_.show(event, line_of(event)); }
+RemovalReport::RemovalReport(Loop& loop, const journal::Journal& journal, Settings settings, removal::DryRun dry_run)
+    : output_(settings.format, settings.requests, settings.out, settings.err),
+      dry_run_(dry_run),
+      display_(loop, journal, settings,
+               std::make_unique<RemovalNarrator>(
+                   NarratorOptions{.all = settings.all,
+                                   .dry_run = dry_run != removal::DryRun::none,
+                                   .is_beside_live_view = settings.progress == Progress::live}),
+               Board::Run::removal) {}
 
-void RemovalReport::finish(const Ending& ending) const {
+void RemovalReport::read(const Event& event) {
+  output_.stream(event);
+  display_.read(event);
+  if (github_) github_->warn(event);
+}
+
+void RemovalReport::finish(const Ending& ending) {
+  display_.stop();
   bool is_dry = dry_run_ != removal::DryRun::none;
+  std::vector<Count> counts = counts_of(ending.objects, kCounted, words);
   Closing closing{.outcome = name_of(ending.how),
                   .dry_run = is_dry,
-                  .counts = counts_of(ending.objects, kCounted, words),
+                  .counts = counts,
+                  .totals = tallies_text(kTallies, counts),
                   .took = ending.took,
                   .requests = ending.requests,
                   .causes = ending.causes,
-                  .totals_end = is_dry ? " (dry run: nothing was removed)\n" : "\n",
+                  .more = {{"objects", uint64_t{ending.objects.size()}},
+                           {"failed", count_in(kTallies[5], counts)},
+                           {"notTried", count_in(kTallies[6], counts)}},
+                  .totals_end = is_dry ? " (dry run: nothing was deleted)\n" : "\n",
                   .causes_end = std::string(last_word(ending.how))};
   if (output_.format() == Format::json)
     std::ranges::transform(ending.objects, std::back_inserter(closing.objects), json_of);
   output_.show(closing);
+  if (github_)
+    github_->finish(fmt::format("fairlead delete: {}", closing.outcome),
+                    fmt::format("{} in {:.1f}s", closing.totals, seconds(closing.took)), ending.causes);
 }
 
 }  // namespace fairlead::report

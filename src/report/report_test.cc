@@ -1,12 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "async/scope.h"
 #include "report/journal_file.h"
 #include "report/removal_report.h"
+#include "report/report_testing.h"
 #include "report/rollout_report.h"
 
 namespace fairlead::report {
@@ -16,32 +16,7 @@ using journal::Event;
 using journal::EventKind;
 using testing::HasSubstr;
 
-// A stream that keeps its text.
-class Stream {
- public:
-  Stream() : file_(::open_memstream(&text_, &size_)) {}
-  ~Stream() {
-    std::fclose(file_);
-    std::free(text_);  // NOLINT: the stream allocates it so
-  }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-
-  std::FILE* file() const { return file_; }
-  std::string text() const { return std::string(text_, size_); }
-
- private:
-  char* text_ = nullptr;
-  size_t size_ = 0;
-  std::FILE* file_;
-};
-
-object::Key key_of(std::string kind, std::string name) {
-  object::Key key;
-  key.kind = std::move(kind);
-  key.name = std::move(name);
-  return key;
-}
+object::Key key_of(std::string kind, std::string name) { return report::key_of(std::move(kind), "", std::move(name)); }
 
 Event event_of(EventKind what, std::string state, std::string text) {
   Event event;
@@ -67,14 +42,22 @@ rollout::Ending refused_ending(const std::string& message) {
 
 class ReportTest : public testing::Test {
  protected:
-  Output output(Format format) const { return Output(format, out.file(), err.file()); }
+  Settings settings(Format format) const {
+    Progress progress = format == Format::text ? Progress::plain : Progress::quiet;
+    return {.format = format, .progress = progress, .out = out.file(), .err = err.file(), .terminal = out.file()};
+  }
+  RolloutReport rollout(Format format, bool dry_run = false) {
+    return RolloutReport(loop, journal, settings(format), dry_run);
+  }
 
   Stream out;
   Stream err;
+  VirtualLoop loop;
+  journal::Journal journal{loop.clock()};
 };
 
 TEST_F(ReportTest, WhatAServerSaysCannotPlayTricksOnTheTerminal) {
-  RolloutReport report(output(Format::text), false);
+  RolloutReport report = rollout(Format::text);
   report.read(event_of(EventKind::parked, "", "webhook \"\033]0;owned\a\" refuses"));
   report.read(event_of(EventKind::warning, "", "\033[2Jall is well"));
   report.finish(refused_ending("denied: \033[1A\033[2Kdone"));
@@ -85,7 +68,7 @@ TEST_F(ReportTest, WhatAServerSaysCannotPlayTricksOnTheTerminal) {
 }
 
 TEST_F(ReportTest, QuietIsQuietButForWarningsAndCauses) {
-  RolloutReport report(output(Format::quiet), false);
+  RolloutReport report = rollout(Format::quiet);
   report.read(event_of(EventKind::stored, "created", ""));
   report.read(event_of(EventKind::warning, "server", "berths are deprecated"));
   report.finish(refused_ending("full"));
@@ -107,9 +90,26 @@ TEST_F(ReportTest, WhatIsBlockedIsCountedAndNamedInPart) {
     blocked.state = rollout::ObjectEnding::State::blocked;
     ending.objects.push_back(std::move(blocked));
   }
-  RolloutReport(output(Format::text), false).finish(ending);
-  EXPECT_THAT(out.text(), HasSubstr("1 refused, 50 blocked in 0.0s"));
+  rollout(Format::text).finish(ending);
+  EXPECT_EQ(out.text(), "51 objects: 1 failed (refused), 50 not tried (blocked) in 0.0s\n");
   EXPECT_THAT(err.text(), HasSubstr("  blocks    50 objects: Berth b0, Berth b1, Berth b2 and 47 more\n"));
+}
+
+TEST_F(ReportTest, EveryObjectIsInOneCount) {
+  using State = rollout::ObjectEnding::State;
+  rollout::Ending ending;
+  for (State state : {State::created, State::created, State::changed, State::unchanged, State::refused,
+                      State::not_ready, State::blocked, State::not_sent, State::left_out, State::removed}) {
+    ending.objects.emplace_back();
+    ending.objects.back().state = state;
+  }
+  ending.requests = 12;
+  Settings with_requests = settings(Format::text);
+  with_requests.requests = true;
+  RolloutReport(loop, journal, with_requests, false).finish(ending);
+  EXPECT_EQ(out.text(),
+            "9 objects: 2 created, 1 changed, 1 unchanged, 2 failed (1 refused, 1 not ready), "
+            "3 not tried (1 blocked, 1 not sent, 1 left out) in 0.0s, with 12 requests; 1 pruned\n");
 }
 
 TEST_F(ReportTest, AnInterruptionIsNotToldAsAFailureToo) {
@@ -117,53 +117,94 @@ TEST_F(ReportTest, AnInterruptionIsNotToldAsAFailureToo) {
   ending.how = rollout::Ending::How::interrupted;
   Error cut = Error(ErrorKind::cancelled, "GET /api failed").because(Error(ErrorKind::cancelled, "cancelled"));
   ending.causes.push_back({.error = cut, .blocks = {}});
-  RolloutReport(output(Format::text), false).finish(ending);
+  rollout(Format::text).finish(ending);
   EXPECT_EQ(err.text(), "error: interrupted\n");
 }
 
-TEST_F(ReportTest, WhatHoldsManyIsToldOnce) {
-  RolloutReport report(output(Format::text), false);
-  for (int i = 0; i < 3; ++i) report.read(event_of(EventKind::parked, "", "the webhook does not answer"));
-  EXPECT_EQ(out.text(), "Berth a waits: the webhook does not answer\n");
-}
-
 TEST_F(ReportTest, MachinesGetEveryEventAndOneSummary) {
-  RolloutReport report(output(Format::jsonl), false);
+  RolloutReport report = rollout(Format::jsonl);
+  report.read(event_of(EventKind::started, "", ""));
   report.read(event_of(EventKind::stored, "unchanged", ""));
   report.read(event_of(EventKind::ended, "failed", ""));
   report.finish(refused_ending("full"));
   std::string text = out.text();
-  EXPECT_EQ(std::ranges::count(text, '\n'), 2);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 3);
+  EXPECT_THAT(text, HasSubstr(R"({"event":"started","seconds":0.0,"schemaVersion":1)"));
   EXPECT_THAT(text, HasSubstr(R"("event":"stored")"));
-  EXPECT_THAT(text, HasSubstr(R"("type":"summary","outcome":"failed")"));
+  EXPECT_THAT(text, HasSubstr(R"("type":"summary","outcome":"failed","dryRun":false,"schemaVersion":1)"));
   EXPECT_THAT(text, HasSubstr(R"("refused":1)"));
+  EXPECT_THAT(text, HasSubstr(R"("objects":1,"failed":1,"notTried":0)"));
   EXPECT_THAT(text, HasSubstr(R"("blocks":["Berth b"])"));
   EXPECT_EQ(err.text(), "");
 }
 
+TEST_F(ReportTest, ProgressCanBeJsonBesideTheText) {
+  Settings both = settings(Format::text);
+  both.progress = Progress::json;
+  RolloutReport report(loop, journal, both, false);
+  report.read(event_of(EventKind::stored, "created", ""));
+  report.finish({});
+  EXPECT_EQ(out.text(), "nothing to do in 0.0s\n");
+  EXPECT_EQ(err.text(),
+            R"({"event":"stored","seconds":0.0,"object":{"group":"","kind":"Berth","name":"a"},"state":"created"})"
+            "\n");
+}
+
+TEST_F(ReportTest, PlainProgressGoesToStandardErrorBesideADocument) {
+  Settings both = settings(Format::json);
+  both.progress = Progress::plain;
+  RolloutReport report(loop, journal, both, false);
+  report.read(event_of(EventKind::stored, "created", ""));
+  report.finish({});
+  EXPECT_EQ(err.text(), "Berth a created\n");
+  EXPECT_TRUE(Json::parse(out.text()));
+}
+
+TEST_F(ReportTest, LinesThatWereHeldBackComeInTheEndOrWhenTheirTimeHasCome) {
+  RolloutReport report = rollout(Format::text);
+  report.read(event_of(EventKind::stored, "created", ""));
+  EXPECT_EQ(out.text(), "");
+  (void)loop.run(sleep_for(loop, std::chrono::seconds(2)));
+  EXPECT_EQ(out.text(), "Berth a created\n");
+}
+
 TEST_F(ReportTest, OneDocumentHasTheObjects) {
-  RolloutReport(output(Format::json), true).finish(refused_ending("full"));
+  rollout(Format::json, true).finish(refused_ending("full"));
   Result<Json> document = Json::parse(out.text());
   ASSERT_TRUE(document);
+  EXPECT_EQ((*document)["schemaVersion"], Json(1));
   EXPECT_EQ((*document)["objects"].items().size(), 1U);
   EXPECT_EQ((*document)["summary"]["dryRun"], Json(true));
 }
 
+TEST(ErrorText, AnErrorBeforeTheRunIsADocumentToo) {
+  std::vector<Error> errors{Error(ErrorKind::not_found, "k8s/ does not exist").next("ls")};
+  EXPECT_EQ(error_text(Format::jsonl, errors, "failed"),
+            R"({"type":"summary","outcome":"failed","schemaVersion":1,)"
+            R"("errors":[{"what":"k8s/ does not exist","because":[],"next":"ls"}]})"
+            "\n");
+  Result<Json> document = Json::parse(error_text(Format::json, errors, "failed"));
+  ASSERT_TRUE(document);
+  EXPECT_EQ((*document)["schemaVersion"], Json(1));
+  EXPECT_EQ((*document)["summary"]["errors"].item(0)["what"], Json("k8s/ does not exist"));
+}
+
 TEST_F(ReportTest, ARemovalSaysWhatBecameOfEach) {
-  RemovalReport report(output(Format::text), removal::DryRun::none);
+  RemovalReport report(loop, journal, settings(Format::text), removal::DryRun::none);
   report.read(event_of(EventKind::removed, "", ""));
   report.read(event_of(EventKind::progress, "stuck", "nobody removes its finalizer"));
   report.read(event_of(EventKind::progress, "slow", "3 of 5 are gone"));
   removal::Ending ending;
   ending.how = removal::Ending::How::interrupted;
-  ending.objects.resize(2);
+  ending.objects.resize(3);
   ending.objects[0].state = removal::ObjectEnding::State::gone;
   ending.objects[1].state = removal::ObjectEnding::State::leaving;
+  ending.objects[2].state = removal::ObjectEnding::State::remains;
   report.finish(ending);
   EXPECT_EQ(out.text(),
-            "Berth a gone\n"
             "Berth a is stuck: nobody removes its finalizer\n"
-            "1 gone, 1 on the way out in 0.0s, with 0 requests\n");
+            "Berth a deleted\n"
+            "3 objects: 1 deleted, 1 being deleted, 1 failed (still there) in 0.0s\n");
   EXPECT_EQ(err.text(), "error: interrupted\n");
 }
 

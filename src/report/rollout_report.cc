@@ -2,22 +2,15 @@
 
 #include <algorithm>
 
+#include "report/words.h"
+
 namespace fairlead::report {
 namespace {
 
 using journal::Event;
-using journal::EventKind;
 using rollout::Ending;
 using rollout::ObjectEnding;
 using State = ObjectEnding::State;
-
-std::string warning_of(const Event& event) {
-  std::string subject = event.key.kind.empty() ? "" : event.key.text() + ": ";
-  std::string text = fmt::format("warning: {}{}", subject, event.text);
-  if (event.error && !event.error->where().empty()) text += "\n  from      " + event.error->where();
-  if (event.error && !event.error->next().empty()) text += "\n  next      " + event.error->next();
-  return text;
-}
 
 Json json_of(const ObjectEnding& object) {
   Json json = object_json(object.key, object.source, name_of(object.state));
@@ -32,6 +25,25 @@ constexpr std::pair<State, std::string_view> kCounted[] = {
     {State::removed, "removed"},    {State::unchecked, "notChecked"}, {State::refused, "refused"},
     {State::not_ready, "notReady"}, {State::blocked, "blocked"},      {State::not_sent, "notSent"},
     {State::left_out, "leftOut"}};
+
+// Pruned objects are not part of the bundle, and are counted apart.
+constexpr Tally kTallies[] = {{"created", {"created"}},
+                              {"changed", {"changed"}},
+                              {"unchanged", {"unchanged"}},
+                              {"failed", {"refused", "notReady"}},
+                              {"not tried", {"notChecked", "blocked", "notSent", "leftOut"}}};
+
+std::string pruned_text(const std::vector<Count>& counts) {
+  uint64_t pruned = count_in({.words = "", .names = {"removed"}}, counts);
+  return pruned == 0 ? "" : fmt::format("; {} pruned", with_commas(pruned));
+}
+
+// The sums that people read, for programs: the objects of the bundle, and those that failed or were not tried.
+Json::Object sums_of(const std::vector<Count>& counts) {
+  uint64_t objects = 0;
+  for (const Tally& tally : kTallies) objects += count_in(tally, counts);
+  return {{"objects", objects}, {"failed", count_in(kTallies[3], counts)}, {"notTried", count_in(kTallies[4], counts)}};
+}
 
 Json path_json(const std::vector<rollout::PathStep>& path) {
   Json::Array steps;
@@ -64,43 +76,43 @@ std::string interruption_text(const Ending& ending) {
 
 }  // namespace
 
-// Returns the line that people see, or an empty text if they see nothing of this event.
-std::string RolloutReport::line_of(const Event& event) {
-  std::string subject = event.key.text();
-  if (event.key.kind.empty()) subject = event.details["guard"].string_or("");
-  switch (event.kind) {
-    case EventKind::stored:
-      return event.state == "unchanged" ? ""
-                                        : fmt::format("{} {}{}", subject, event.state, dry_run_ ? " (dry run)" : "");
-    case EventKind::parked:
-      return told_.insert(event.text).second ? fmt::format("{} waits: {}", subject, event.text) : "";
-    case EventKind::progress:
-      if (event.state == "stuck") return fmt::format("{} is stuck: {}", subject, event.text);
-      return event.state == "trouble" ? fmt::format("{} is not ready: {}", subject, event.text) : "";
-    case EventKind::guard: return fmt::format("{} is {}: {}", subject, event.state, event.text);
-    case EventKind::removed: return fmt::format("{} removed", subject);
-    case EventKind::note: return subject.empty() ? event.text : fmt::format("{}: {}", subject, event.text);
-    case EventKind::waiting: return event.text.empty() ? "" : "still waiting: " + event.text;
-    case EventKind::warning: return warning_of(event);
-    default: return "";
-  }
+RolloutReport::RolloutReport(Loop& loop, const journal::Journal& journal, Settings settings, bool dry_run)
+    : output_(settings.format, settings.requests, settings.out, settings.err),
+      dry_run_(dry_run),
+      display_(
+          loop, journal, settings,
+          std::make_unique<RolloutNarrator>(NarratorOptions{
+              .all = settings.all, .dry_run = dry_run, .is_beside_live_view = settings.progress == Progress::live}),
+          Board::Run::rollout) {}
+
+void RolloutReport::read(const Event& event) {
+  output_.stream(event);
+  display_.read(event);
+  if (github_) github_->warn(event);
 }
 
-void RolloutReport::read(const Event& event) { output_.show(event, line_of(event)); }
-
-void RolloutReport::finish(const Ending& ending) const {
-  Closing closing{.outcome = name_of(ending.how),
-                  .dry_run = dry_run_,
-                  .counts = counts_of(ending.objects, kCounted, [](State state) { return name_of(state); }),
-                  .took = ending.took,
-                  .requests = ending.requests,
-                  .causes = ending.causes,
-                  .more = {{"criticalPath", path_json(ending.critical_path)}},
-                  .totals_end = (dry_run_ ? " (dry run: nothing was stored)\n" : "\n") + path_text(ending),
-                  .causes_end = interruption_text(ending)};
+void RolloutReport::finish(const Ending& ending) {
+  display_.stop();
+  std::vector<Count> counts = counts_of(ending.objects, kCounted, [](State state) { return name_of(state); });
+  Json::Object more = sums_of(counts);
+  more.append("criticalPath", path_json(ending.critical_path));
+  Closing closing{
+      .outcome = name_of(ending.how),
+      .dry_run = dry_run_,
+      .counts = counts,
+      .totals = tallies_text(kTallies, counts),
+      .took = ending.took,
+      .requests = ending.requests,
+      .causes = ending.causes,
+      .more = std::move(more),
+      .totals_end = pruned_text(counts) + (dry_run_ ? " (dry run: nothing was stored)\n" : "\n") + path_text(ending),
+      .causes_end = interruption_text(ending)};
   if (output_.format() == Format::json)
     std::ranges::transform(ending.objects, std::back_inserter(closing.objects), json_of);
   output_.show(closing);
+  if (github_)
+    github_->finish(fmt::format("fairlead apply: {}", closing.outcome),
+                    fmt::format("{} in {:.1f}s", closing.totals, seconds(closing.took)), ending.causes);
 }
 
 }  // namespace fairlead::report

@@ -1,9 +1,8 @@
-// Shows `fairlead apply`: one line per event during the run, and the results at the end.
+// Shows `fairlead apply`: what happens during the run, and the results at the end.
 #pragma once
 
-#include <set>
-#include <string>
-
+#include "report/display.h"
+#include "report/github.h"
 #include "report/output.h"
 #include "rollout/rollout.h"
 
@@ -11,19 +10,23 @@ namespace fairlead::report {
 
 class RolloutReport {
  public:
-  RolloutReport(Output output, bool dry_run) : output_(output), dry_run_(dry_run) {}
+  // What the references point to must outlive the report.
+  RolloutReport(Loop& loop, const journal::Journal& journal, Settings settings, bool dry_run);
 
   // Call it for every event of the journal.
   void read(const journal::Event& event);
-  void finish(const rollout::Ending& ending) const;
+  void finish(const rollout::Ending& ending);
+  Display& display() { return display_; }
+  // What the report wants to know of the run: a live view shows what waits for what.
+  journal::Detail detail() const {
+    return display_.settings().progress == Progress::live ? journal::Detail::full : journal::Detail::usual;
+  }
 
  private:
-  std::string line_of(const journal::Event& event);
-
   Output output_;
   bool dry_run_;
-  // Causes that block objects and were already shown. Each is shown once, however many objects it blocks.
-  std::set<std::string> told_;
+  Display display_;
+  std::optional<Github> github_ = Github::from_environment();
 };
 
 }  // namespace fairlead::report

@@ -10,6 +10,7 @@
 #include "readiness/sweeper.h"
 #include "removal/run.h"
 #include "rollout/guards/causes.h"
+#include "rollout/internal/closer_look.h"
 #include "rollout/internal/ending.h"
 #include "rollout/internal/forecast_order.h"
 #include "rollout/internal/journal_details.h"
@@ -297,6 +298,7 @@ class Engine {
       co_await check_permissions(run_, pruned);
     }
     Ending ending = ending_of(run_);
+    co_await look_closer(run_, ending);
     for (ObjectEnding& object : pruned.objects) ending.objects.push_back(std::move(object));
     if (claim_keeper_.loss()) pruned.errors.push_back(*claim_keeper_.loss());
     for (Error& error : pruned.errors) {
@@ -340,7 +342,11 @@ class Engine {
 
 // Removes secrets from the result, since it does not pass through the journal.
 void conceal(const Secrets& secrets, Ending& ending) {
-  for (Cause& cause : ending.causes) cause.error = secrets.without(cause.error);
+  for (Cause& cause : ending.causes) {
+    cause.error = secrets.without(cause.error);
+    for (journal::Finding& finding : cause.findings)
+      for (std::string& line : finding.lines) line = secrets.without(line);
+  }
   for (ObjectEnding& object : ending.objects) {
     if (object.error) object.error = secrets.without(*object.error);
     for (std::string& warning : object.warnings) warning = secrets.without(warning);

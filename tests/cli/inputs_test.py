@@ -144,10 +144,10 @@ class Charts(OnTheSandbox):
             self.assertIn(self.applied("--chart", "c", "--name", "web"), [
                 sorted([f"ConfigMap a {state}", f"Job prepare {one}", "Job try left out", "Job farewell left out",
                         "Job obituary left out"]) for one in ("created", "changed")], outcome)
-        gone = self.fairlead("delete", "--name", "web", "--chart", "c")
+        gone = self.fairlead("delete", "--all", "--name", "web", "--chart", "c")
         self.assertEqual(gone.returncode, 0, gone.stdout + gone.stderr)
         said = gone.stdout + gone.stderr
-        order = [said.index("Job farewell: it runs as a hook of Helm for pre-delete"), said.index("ConfigMap default/a gone"),
+        order = [said.index("Job farewell: it runs as a hook of Helm for pre-delete"), said.index("ConfigMap default/a deleted"),
                  said.index("Job obituary: it runs as a hook of Helm for post-delete")]
         self.assertEqual(order, sorted(order), said)
         left = self.fairlead("delete", "job/obituary", "job/farewell", "-o", "json")

@@ -76,7 +76,7 @@ class Sandbox(unittest.TestCase):
                 self.assertEqual(result.returncode, 0, result.stderr)
                 lines = result.stdout.splitlines()
                 self.assertIn("ConfigMap default/a created", lines)
-                self.assertIn("ConfigMap default/a gone", lines)
+                self.assertIn("ConfigMap default/a deleted", lines)
                 events = [json.loads(line) for line in (pathlib.Path(folder) / "out.jsonl").read_text().splitlines()]
                 self.assertIn(("removed", "a"), [(one["event"], one.get("object", {}).get("name")) for one in events])
 

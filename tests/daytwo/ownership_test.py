@@ -23,9 +23,9 @@ class Ownership(DayTwo):
         kubectl("-n", self.home, "label", "configmap", "theirs", f"applyset.kubernetes.io/part-of={label}")
 
         pruned = self.must(self.apply("shop", service, config_map("a"), more=["--prune"]))
-        self.assertIn(f"EndpointSlice {self.home}/outside removed\n", pruned.stdout)
-        self.assertIn(f"ConfigMap {self.home}/b removed\n", pruned.stdout)
-        self.assertRegex(pruned.stdout.splitlines()[-1], "^2 unchanged, 2 removed in ")
+        self.assertIn(f"EndpointSlice {self.home}/outside deleted\n", pruned.stdout)
+        self.assertIn(f"ConfigMap {self.home}/b deleted\n", pruned.stdout)
+        self.assertRegex(pruned.stdout.splitlines()[-1], r"^2 unchanged in \d+\.\ds; 2 pruned$")
         self.assertIn(f"warning: ConfigMap {self.home}/theirs is left alone: it has the bundle's label, but the bundle "
                       "did not apply it\n", pruned.stdout + pruned.stderr)
         self.assertEqual(kubectl("-n", self.home, "get", "endpointslice", "-o", "jsonpath={.items[*].metadata.uid}"), copy)
@@ -70,7 +70,7 @@ class Ownership(DayTwo):
         self.assertIn(f"warning: {stays}\n", pruned.stdout + pruned.stderr)
         removed = self.must(self.delete("--name", "one", "--with-contents"))
         self.assertIn(f"warning: {stays}\n", removed.stdout + removed.stderr)
-        self.assertRegex(removed.stdout.splitlines()[-1], "^1 gone, 1 kept in ")
+        self.assertRegex(removed.stdout.splitlines()[-1], "^2 objects: 1 deleted, 1 kept in ")
         self.assertTrue(self.is_there("-n", shared, "configmap", "theirs"))
 
         kubectl("-n", shared, "create", "serviceaccount", "robot")
@@ -78,7 +78,7 @@ class Ownership(DayTwo):
         kept = self.must(self.delete("--name", "one"))
         self.assertIn(f"1 object of others would go with it: ServiceAccount {shared}/robot", kept.stdout + kept.stderr)
         gone = self.must(self.delete("--name", "one", "--with-contents"))
-        self.assertRegex(gone.stdout.splitlines()[-1], "^1 gone in ")
+        self.assertRegex(gone.stdout.splitlines()[-1], "^1 deleted in ")
         self.assertFalse(self.is_there("namespace", shared))
         self.assertFalse(self.is_there("configmap", "fairlead-one"))
 
@@ -115,7 +115,7 @@ class Ownership(DayTwo):
         writes = re.findall(r"\b(?:POST|PUT|PATCH|DELETE) \S+", result.stderr)
         self.assertEqual(len(writes), len(bundle), result.stderr)
         self.assertEqual([one for one in writes if "dryRun=All" not in one], [])
-        self.assertRegex(result.stdout.splitlines()[-1], r"^3 created, 2 not checked in .*\(dry run: nothing was stored\)$")
+        self.assertRegex(result.stdout.splitlines()[-1], r"^5 objects: 3 created, 2 not tried \(not checked\) in .*\(dry run: nothing was stored\)$")
         self.assertFalse(self.is_there("validatingwebhookconfiguration", self.home))
 
     def test_bundle_that_is_gone_already(self):

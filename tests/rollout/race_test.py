@@ -161,6 +161,20 @@ class Race(Case):
         self.race("updated", policy="Ignore", updated=True)
 
 
+class Failures(unittest.TestCase):
+    def test_a_container_that_fails_is_quoted(self):
+        name = f"broken-{SEED}"
+        container = {"name": "app", "image": late_webhook.IMAGE, "imagePullPolicy": "Never",
+                     "command": ["/bin/busybox", "sh", "-c", "echo connecting; echo no database >&2; exit 3"]}
+        job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "broken", "namespace": name},
+               "spec": {"backoffLimit": 0, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}}
+        result = fairlead([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, job])
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn(f"error: Job {name}/broken failed\n", result.stderr)
+        self.assertRegex(result.stderr, rf"  log       container app of pod {name}/broken-\w+ \(exit code 3\), its last lines:\n"
+                                        r"            \| connecting\n            \| no database\n")
+
+
 class Trouble(Case):
     """Comes after the races: a run that was killed leaves its shadows, and the cluster's own controllers take long to
     recover from a restart of their API server."""

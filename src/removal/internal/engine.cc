@@ -281,7 +281,15 @@ class Engine {
     run_.plan.emplace(plan_of(run_.order));
     if (run_.journal.is_detailed()) run_.journal.add({.kind = EventKind::graph, .details = graph_details(run_)});
     settle_what_is_clear(collaterals);
+    tell_count();
     co_return collaterals;
+  }
+
+  // For readers that show how far the run is.
+  void tell_count() {
+    uint64_t left = 0;
+    for (uint32_t i = 0; i < run_.targets.size(); ++i) left += run_.plan->is_settled(i) ? 0 : 1;
+    run_.journal.add({.kind = EventKind::note, .state = "counted", .details = Json(Json::Object{{"objects", left}})});
   }
 
   void settle_what_is_clear(const std::vector<Collateral>& collaterals) {

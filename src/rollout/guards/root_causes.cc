@@ -118,6 +118,13 @@ std::vector<uint32_t> blocked_by(const Run& run, const Group& group) {
   return {blocked.begin(), blocked.end()};
 }
 
+std::vector<uint32_t> not_ready_in(const Run& run, const Group& group) {
+  std::vector<uint32_t> nodes;
+  for (uint32_t node : group.members)
+    if (is_object(run, node) && run.states[node].stored != ObjectState::Stored::no) nodes.push_back(node);
+  return nodes;
+}
+
 // Returns the error without its first layer: why the object is not accepted.
 Error below(const Error& error) {
   if (!error.cause()) return error;
@@ -213,7 +220,8 @@ std::vector<RootCause> root_causes(const Run& run) {
   std::ranges::sort(in_order, {}, [](const Group* group) { return std::ranges::min(group->members); });
   std::vector<RootCause> causes;
   for (const Group* group : in_order)
-    causes.push_back({.error = error_of(run, *group), .blocks = blocked_by(run, *group)});
+    causes.push_back(
+        {.error = error_of(run, *group), .blocks = blocked_by(run, *group), .not_ready = not_ready_in(run, *group)});
   return causes;
 }
 

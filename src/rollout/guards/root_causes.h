@@ -11,6 +11,8 @@ struct RootCause {
   Error error;
   // The objects that were not sent or not accepted because of it, in the order of the bundle.
   std::vector<uint32_t> blocks;
+  // The objects that are stored and not ready: they are part of the cause.
+  std::vector<uint32_t> not_ready = {};
 };
 
 // Every error of the run belongs to exactly one root cause. Root causes are in the order of the bundle.

@@ -97,18 +97,18 @@ kind: ConfigMap
 metadata: {name: guarded, labels: {guarded: 'yes'}}
 )";
 
-struct TroubleTest : PodsTest, testing::WithParamInterface<std::pair<std::string, seconds>> {};
+struct TroubleTest : PodsTest, testing::WithParamInterface<std::tuple<std::string, std::string, seconds>> {};
 INSTANTIATE_TEST_SUITE_P(Reasons, TroubleTest,
-                         testing::Values(std::pair("ImagePullBackOff", seconds(1)),
-                                         std::pair("ContainerCreating", seconds(3))));
+                         testing::Values(std::tuple("ImagePullBackOff", "trouble", seconds(1)),
+                                         std::tuple("ContainerCreating", "starting", seconds(3))));
 
 TEST_P(TroubleTest, IsToldAtOnceUnlessItIsJustSlow) {
-  auto [reason, told_after] = GetParam();
+  auto [reason, state, told_after] = GetParam();
   loop_.call_after(seconds(1), [this, word = reason] { injector_.spawn(make_pod(word)); });
   Options options;
   options.timeout = seconds(20);
   EXPECT_EQ(apply(fmt::format("{}{}", kDeployment, kGuard), options).how, Ending::How::timed_out);
-  auto told = std::ranges::find(events_, "trouble", &journal::Event::state);
+  auto told = std::ranges::find(events_, state, &journal::Event::state);
   ASSERT_NE(told, events_.end()) << events();
   EXPECT_EQ(std::chrono::floor<seconds>(told->at), told_after) << events();
   loop_.run(injector_.join());

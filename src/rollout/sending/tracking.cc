@@ -257,7 +257,8 @@ void Tracker::tell_trouble(uint32_t node, const readiness::Why& why) {
   bool is_early = !why.grave && run_.loop.now() - run_.states[node].stored_at < kPodsGrace;
   if (is_early || why.causes.empty() || why.causes.front() == last) return;
   last = why.causes.front();
-  run_.tell(EventKind::progress, node, "trouble", last);
+  // A pod that takes its time to start is no trouble yet.
+  run_.tell(EventKind::progress, node, why.grave ? "trouble" : "starting", last);
 }
 
 void Tracker::judge(uint32_t node) {
@@ -266,8 +267,11 @@ void Tracker::judge(uint32_t node) {
   ObjectState& state = run_.states[node];
   readiness::Verdict verdict = readiness::judge(found->second.last, options_for(node, found->second));
   bool moved = verdict.reason != state.verdict.reason;
+  // Nothing was sent for an object that is unchanged, so that it is news only if it was not ready before.
+  bool was_awaited = state.stored == ObjectState::Stored::unchanged && !state.verdict.reason.empty();
   state.verdict = verdict;
   if (verdict.state == State::ready) {
+    if (was_awaited && !run_.plan.is_settled(node)) run_.tell(EventKind::ready, node, "ready", verdict.reason);
     run_.ready(node);
     settle(node);
     return;

@@ -1,0 +1,128 @@
+#include "rollout/internal/closer_look.h"
+
+#include <gmock/gmock.h>
+
+#include "base/timestamp.h"
+#include "rollout/rollout_testing.h"
+
+namespace fairlead::rollout {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+
+std::string found(const Ending& ending) {
+  std::string text;
+  for (const Cause& cause : ending.causes)
+    for (const journal::Finding& finding : cause.findings) {
+      text += fmt::format("{} {}\n", finding.kind, finding.about);
+      for (const std::string& line : finding.lines) text += fmt::format("  {}\n", line);
+    }
+  return text;
+}
+
+// Names of pods are different in every run.
+std::string without_suffixes(std::string text) {
+  for (size_t at = text.find("/web-"); at != std::string::npos; at = text.find("/web-", at + 1))
+    text.erase(at + 4, text.find_first_of(" \n", at) - at - 4);
+  return text;
+}
+
+class CloserLookTest : public RolloutTest {};
+
+TEST_F(CloserLookTest, AContainerThatFailsIsQuoted) {
+  Options options;
+  options.timeout = seconds(60);
+  Ending ending = apply(R"(
+apiVersion: v1
+kind: Secret
+metadata: {name: db}
+stringData: {password: hunter2hunter2}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata:
+      labels: {app: web}
+      annotations:
+        sandbox.fairlead.dev/fail: crash-loop
+        sandbox.fairlead.dev/exit-code: '3'
+        sandbox.fairlead.dev/logs: "starting\ncannot log in with hunter2hunter2"
+    spec: {containers: [{name: app, image: web:1}]}
+)",
+                        options);
+  EXPECT_EQ(ending.how, Ending::How::timed_out);
+  EXPECT_NE(reports(ending).find("exit code 3"), std::string::npos) << reports(ending);
+  EXPECT_EQ(without_suffixes(found(ending)),
+            "log container app of pod default/web (exit code 3)\n"
+            "  starting\n"
+            "  cannot log in with ***\n");
+}
+
+TEST_F(CloserLookTest, AFailedJobHasTheLinesOfItsPod) {
+  Ending ending = apply(R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: web}
+spec:
+  backoffLimit: 0
+  template:
+    metadata:
+      annotations: {sandbox.fairlead.dev/exit-code: '7', sandbox.fairlead.dev/logs: no such table}
+    spec: {restartPolicy: Never, containers: [{name: app, image: web:1}]}
+)");
+  EXPECT_EQ(ending.how, Ending::How::failed);
+  EXPECT_EQ(without_suffixes(found(ending)),
+            "log container app of pod default/web (exit code 7)\n"
+            "  no such table\n");
+}
+
+TEST_F(CloserLookTest, WhatKubernetesWarnsOfIsQuotedToo) {
+  Options options;
+  options.timeout = seconds(30);
+  Ending ending = apply(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p, annotations: {sandbox.fairlead.dev/fail: image-pull}}
+spec: {containers: [{name: app, image: 'web:1'}]}
+)",
+                        options);
+  EXPECT_EQ(found(ending),
+            "events Pod default/p\n"
+            "  Failed: Failed to pull image \"web:1\": not found\n");
+}
+
+Json event(std::string_view type, std::string_view reason, std::string_view message, std::string_view time,
+           int64_t count = 1) {
+  return Json::Object{
+      {"type", type}, {"reason", reason}, {"message", message}, {"lastTimestamp", time}, {"count", count}};
+}
+
+TEST(Warnings, AreTheNewestOfTheRunEachOnce) {
+  WallTime begun = *parse_timestamp("2026-05-04T10:00:00Z");
+  EXPECT_THAT(
+      warnings_in({event("Warning", "Old", "from before", "2026-05-04T09:00:00Z"),
+                   event("Normal", "Pulled", "all is well", "2026-05-04T10:00:05Z"),
+                   event("Warning", "A", "first", "2026-05-04T10:00:01Z"),
+                   event("Warning", "A", "first", "2026-05-04T10:00:01Z"),
+                   event("Warning", "B", "two\nlines", "2026-05-04T10:00:03Z", 5),
+                   event("Warning", "C", "third", "2026-05-04T10:00:02Z"),
+                   event("Warning", "D", "fourth", "2026-05-04T10:00:00Z"), event("Warning", "E", "no time", "")},
+                  begun),
+      ElementsAre("B: two lines (5 times)", "C: third", "A: first"));
+}
+
+TEST(LastLines, AreTenAtMostAndNotTooLong) {
+  std::string log;
+  for (int i = 0; i < 20; ++i) log += fmt::format("line {}\n", i);
+  EXPECT_EQ(last_lines(log).size(), 10U);
+  EXPECT_EQ(last_lines(log).front(), "line 10");
+  EXPECT_EQ(last_lines(std::string(5000, 'x')).front().size(), 500U);
+  EXPECT_TRUE(last_lines("").empty());
+}
+
+}  // namespace
+}  // namespace fairlead::rollout
