@@ -100,6 +100,18 @@ TEST(Takeover, AnotherVersionComesByItself) {
   EXPECT_EQ(after.items()[1]["manager"].string_or(""), "me");
 }
 
+// Fields in the object's own version can be united with the successor's own entry, which would be lost otherwise.
+TEST(Takeover, TheVersionOfTheObjectComesFirst) {
+  Json object = object_with({entry("kubectl-client-side-apply", "Update", kReplicas, "apps/v1beta1"),
+                             entry("me", "Apply", kReplicas), entry(kShop.field_manager(), "Apply", kPaused)});
+  Json after = managed_fields_after_takeover(object, shop());
+  ASSERT_EQ(after.items().size(), 2u) << after.dump();
+  EXPECT_EQ(after.items()[0]["manager"].string_or(""), kShop.field_manager());
+  EXPECT_EQ(after.items()[0]["apiVersion"].string_or(""), "apps/v1");
+  EXPECT_EQ(after.items()[0]["fieldsV1"].dump(), R"({"f:spec":{"f:paused":{},"f:replicas":{}}})");
+  EXPECT_EQ(after.items()[1]["manager"].string_or(""), "kubectl-client-side-apply");
+}
+
 TEST(Takeover, WhatCannotBeReadIsLeftAlone) {
   Json object = object_with({Json("kubectl-client-side-apply")});
   EXPECT_EQ(former_managers(object, shop()), Managers());

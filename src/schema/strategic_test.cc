@@ -37,6 +37,16 @@ TEST(Strategic, ReplacesWhereItSaysSo) {
             R"({"metadata":{"finalizers":["c","b"]}})");
 }
 
+// kubectl names the member that is removed with null, and leaves it out of $retainKeys.
+TEST(Strategic, KeepsOnlyWhatIsToBeRetained) {
+  EXPECT_EQ(patched(R"({"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}}}})",
+                    R"({"spec":{"strategy":{"$retainKeys":["type"],"type":"Recreate","rollingUpdate":null}}})"),
+            R"({"spec":{"strategy":{"type":"Recreate"}}})");
+  EXPECT_EQ(patched(R"({"spec":{"strategy":{"type":"RollingUpdate"}}})",
+                    R"({"spec":{"strategy":{"$retainKeys":["type"],"type":"Recreate","rollingUpdate":{}}}})"),
+            "invalid patch format of retainKeys");
+}
+
 TEST(Strategic, WantsTheKeyOfEveryItem) {
   EXPECT_EQ(patched(kDeployment, R"({"spec":{"template":{"spec":{"containers":[{"image":"z"}]}}}})"),
             "map: map[image:z] does not contain declared merge key: name");

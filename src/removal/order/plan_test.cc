@@ -132,6 +132,19 @@ TEST(Order, AWaveGivesWayToWhatFinalizersNeed) {
               ElementsAre("waves go in reverse: not kept where it contradicts what finalizers and webhooks need"));
 }
 
+// What is only better is given up first, so that what people wrote down holds where it can.
+TEST(Order, WhatIsOnlyBetterGivesWayToWhatPeopleWroteDown) {
+  Order order{.targets = 2,
+              .groups = {},
+              .edges = {{.later = 0, .sooner = 1, .strength = Edge::Strength::better, .reason = "better"},
+                        {.later = 1, .sooner = 0, .strength = Edge::Strength::wished, .reason = "wished"}},
+              .notes = {}};
+  break_loops(order);
+  ASSERT_EQ(order.edges.size(), 1u);
+  EXPECT_EQ(order.edges[0].reason, "wished");
+  EXPECT_TRUE(order.notes.empty());
+}
+
 TEST(Plan, WhatFailsHoldsWhatGoesAfterIt) {
   Targets targets(std::string(kWidgets) + widget("w") + config_map("free", "finalizers: [acme.dev/x]") +
                   deployment("operator"));
