@@ -1,0 +1,87 @@
+"""What Fairlead prints for programs is what docs/schemas says. Each schema has a command here whose real output is checked."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import jsonschema
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMAS = ROOT / "docs/schemas"
+FAIRLEAD = os.environ["FAIRLEAD"]
+GOOD = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "good"}, "data": {"colour": "blue"}}
+BAD = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "bad"}, "dat": {}}
+
+
+def check(name, document):
+    schema = json.loads((SCHEMAS / f"{name}.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(document)
+
+
+class Schemas(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        (cls.folder / "bundle.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [GOOD, BAD]}))
+        (cls.folder / "good.json").write_text(json.dumps(GOOD))
+        script = """
+            fairlead apply -f bundle.json -o json --journal apply.jsonl > apply.json
+            fairlead apply -f good.json -o jsonl > apply.stream
+            fairlead delete -f bundle.json --yes -o json --journal delete.jsonl > delete.json
+            fairlead apply -f good.json -o quiet && fairlead delete -f good.json --yes -o jsonl > delete.stream
+            fairlead graph --offline -f good.json -o json > graph.json
+            fairlead apply -f good.json --name shop -o quiet
+            fairlead list -o json > list.json
+            fairlead status shop -o json > status.json
+            fairlead trace configmap/good -o json > trace.json
+            sed -i s/blue/green/ good.json
+            fairlead plan -f good.json --name shop -o json > plan.json
+            fairlead diff -f good.json --name shop -o json > diff.json
+            fairlead version -o json > version.json"""
+        (cls.folder / "fairlead").symlink_to(FAIRLEAD)
+        environment = {**os.environ, "PATH": f"{cls.folder}:{os.environ['PATH']}"}
+        subprocess.run([FAIRLEAD, "sandbox", "--", "bash", "-c", script], cwd=cls.folder, env=environment, check=True, capture_output=True)
+
+    def lines(self, name):
+        return [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
+
+    def test_documents(self):
+        for name in ("apply", "delete", "graph", "list", "plan", "status", "trace", "version"):
+            with self.subTest(name=name):
+                check(name, json.loads((self.folder / f"{name}.json").read_text()))
+
+    def test_a_diff_is_a_plan(self):
+        document = json.loads((self.folder / "diff.json").read_text())
+        self.assertEqual([one["action"] for one in document["objects"]], ["change"])
+        check("plan", document)
+
+    def test_journals(self):
+        for name in ("apply.jsonl", "delete.jsonl"):
+            lines = self.lines(name)
+            self.assertEqual((lines[0]["event"], lines[-1]["event"]), ("started", "ended"))
+            for line in lines:
+                check("event", line)
+
+    def test_streams(self):
+        for name in ("apply", "delete"):
+            *events, summary = self.lines(f"{name}.stream")
+            for event in events:
+                check("event", event)
+            check(name, {"objects": [], "summary": summary})
+
+    def test_a_wrong_document_is_found(self):
+        event = self.lines("apply.jsonl")[0]
+        for wrong in ({**event, "seconds": "0"}, {**event, "event": "dreamt"}, {"seconds": 0}):
+            with self.assertRaises(jsonschema.ValidationError):
+                check("event", wrong)
+
+    def test_every_schema_is_checked(self):
+        # That of fairlead.yaml describes input.
+        self.assertEqual(sorted(path.stem for path in SCHEMAS.glob("*.json") if path.name != "fairlead.schema.json"),
+                         ["apply", "delete", "event", "graph", "list", "plan", "status", "trace", "version"])
+
+
+unittest.main()
