@@ -198,6 +198,14 @@ TEST(Client, never_does_twice_what_may_have_happened) {
   ASSERT_FALSE(made);
   EXPECT_EQ(http::delivery_of(made.error().error()), http::Delivery::unknown);
 
+  // A proxy that got no answer says 502. It may say when to come back, but not whether the server did it.
+  size_t before = world.server.seen.size();
+  world.server.say({.status = 502, .body = "bad gateway", .headers = {{"Retry-After", "1"}}});
+  made = world.loop.run(world.client.create(pods(), "a", kPod));
+  ASSERT_FALSE(made);
+  EXPECT_TRUE(made.error().is(FaultKind::server_unavailable));
+  EXPECT_EQ(world.server.seen.size(), before + 1);
+
   // Never sent, so it goes again.
   world.server.say({.error = connection_lost()}).say({.status = 201, .body = kPod.dump()});
   EXPECT_TRUE(world.loop.run(world.client.create(pods(), "a", kPod)));

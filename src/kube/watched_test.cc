@@ -107,6 +107,18 @@ struct ForbidsAtFirst : WatchedTest {
           return loop_.now() < TimePoint(std::chrono::seconds(5));
         }) {}
 };
+// Everything is forbidden at first, and getting and watching afterwards too: a list is tried again.
+struct AllowsListsLater : WatchedTest {
+  AllowsListsLater()
+      : WatchedTest([this](std::string_view, std::string_view verb, auto, auto, auto, auto) {
+          return loop_.now() < TimePoint(std::chrono::seconds(5)) || verb == "get" || verb == "watch";
+        }) {}
+};
+TEST_F(AllowsListsLater, IsListedThen) {
+  EXPECT_EQ(tell(), (std::vector<std::string>{"synced", "1", "2", "2 gone"}));
+  EXPECT_FALSE(trouble_);
+}
+
 TEST_F(ForbidsAtFirst, IsAskedAgain) {
   EXPECT_EQ(tell(), (std::vector<std::string>{"synced", "1", "2", "2 gone"}));
   EXPECT_FALSE(trouble_);

@@ -192,6 +192,18 @@ TEST_F(MembersTest, AKindWhoseApiIsDownHoldsANamespace) {
                                      "in it)"});
 }
 
+TEST_F(MembersTest, AKindThatMayNotBeListedHoldsANamespace) {
+  have_shop();
+  have_shared();
+  put(std::string(kWidgets));
+  pass(std::chrono::seconds(5));
+  flaky_.forbids = [](const http::Request& request) {
+    return request.method == "GET" && request.target.contains("/namespaces/shared/widgets");
+  };
+  Ending ending = remove_shop();
+  EXPECT_THAT(states(ending), HasSubstr("Namespace shared kept\n")) << reports(ending);
+}
+
 // The run reads the members while the CRD still exists, and what is deleted with them when it no longer does.
 TEST_F(MembersTest, ADefinitionThatGoesMeanwhileDoesNotHoldANamespace) {
   have_shop();
