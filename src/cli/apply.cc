@@ -110,8 +110,8 @@ Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& 
 
 void add_flags(CLI::App& command, ApplyFlags& flags) {
   add_rollout_flags(command, flags);
-  command.add_flag("--no-wait", flags.no_wait, "End when everything is stored, not when it is ready");
-  command.add_option("--timeout-for", flags.timeout_for, "For each object of a kind; may be repeated")
+  command.add_flag("--no-wait", flags.no_wait, "Do not wait until objects are ready");
+  command.add_option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
       ->type_name("KIND=DURATION")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -121,17 +121,16 @@ void add_flags(CLI::App& command, ApplyFlags& flags) {
                       "Store nothing: the API server checks everything (server), or it is only compared (client)")
           ->check(CLI::IsMember({"none", "server", "client"}));
   command.add_flag("--confirm", flags.confirm, "Show the plan, and ask before anything is stored")->excludes(dry_run);
-  command.add_flag("-y,--yes", flags.yes, "Do not ask");
+  command.add_flag("-y,--yes", flags.yes, "Do not ask for confirmation");
   command
       .add_option("--plan", flags.plan,
                   "Apply what `fairlead plan --out` has written, with its flags; refused if anything changed since")
       ->type_name("FILE")
       ->excludes(dry_run);
   command
-      .add_option(
-          "--ignore-policy", flags.ignore_policy,
-          "Objects guarded by a webhook that ignores failures and does not answer: wait, warn, or standard (wait for "
-          "webhooks of the bundle)")
+      .add_option("--ignore-policy", flags.ignore_policy,
+                  "If a webhook with failurePolicy Ignore does not answer: wait for it, warn, or standard (wait for "
+                  "webhooks of the bundle, warn about others)")
       ->check(CLI::IsMember({"standard", "wait", "warn"}));
   add_output_flags(command, flags.output);
   CLI::Option* logs =
@@ -194,7 +193,7 @@ int run_apply(const CLI::App& command, const ApplyFlags& flags, Invocation& invo
 void add_apply(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<ApplyFlags>();
   CLI::App* command =
-      app.add_subcommand("apply", "Roll manifests out, in the order in which the cluster can take them");
+      app.add_subcommand("apply", "Apply manifests in the order that the cluster needs, and wait until they are ready");
   add_flags(*command, *flags);
   command->footer(
       "Examples:\n"
@@ -205,7 +204,7 @@ void add_apply(CLI::App& app, Invocation& invocation) {
       "  fairlead apply --chart ./chart --name shop -- --set replicas=3\n"
       "  fairlead apply -k overlays/prod --name shop\n"
       "  fairlead apply                        # what fairlead.yaml says\n\n"
-      "Exit codes: 0 done, 1 failed, 3 timed out, 4 conflicts, 64 wrong command line, 130 interrupted.");
+      "Exit codes: 0 done, 1 failed, 3 timed out, 4 conflicts, 64 invalid command line, 130 interrupted.");
   command->callback([&invocation, flags, command] {
     invocation.run = [&invocation, flags, command] { return run_apply(*command, *flags, invocation); };
   });

@@ -160,38 +160,37 @@ Task<int> take_out(RealLoop& loop, const Invocation& invocation, const DeleteFla
 
 void add_flags(CLI::App& command, DeleteFlags& flags) {
   auto many = CLI::MultiOptionPolicy::TakeAll;
-  command.add_option("objects", flags.objects, "KIND/NAME, as kubectl takes them")->type_name("KIND/NAME");
+  command.add_option("objects", flags.objects, "Objects to delete, such as deployment/web")->type_name("KIND/NAME");
   add_source_flags(command, flags.sources);
-  CLI::Option* name =
-      command.add_option("--name", flags.name, "The bundle of that name, with its inventory")->type_name("NAME");
+  CLI::Option* name = command.add_option("--name", flags.name, "Delete all objects of this bundle, and its inventory")
+                          ->type_name("NAME");
   command
-      .add_flag(
-          "--with-contents", flags.with_contents,
-          "Remove the bundle's namespaces and CRDs with what others made in them; not with objects of other bundles")
+      .add_flag("--with-contents", flags.with_contents,
+                "Delete namespaces and CRDs even if they contain objects of others; never objects of other bundles")
       ->needs(name);
-  command.add_option("--timeout", flags.timeout, "For all of it; 0 for no limit")
+  command.add_option("--timeout", flags.timeout, "Time limit for the whole run; 0 for no limit")
       ->type_name("DURATION")
       ->capture_default_str();
-  command.add_option("--timeout-for", flags.timeout_for, "For each object of a kind; may be repeated")
+  command.add_option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
       ->type_name("KIND=DURATION")
       ->expected(1)
       ->multi_option_policy(many);
-  command.add_flag("--no-wait", flags.no_wait, "End when everything was told to go, not when it is gone");
+  command.add_flag("--no-wait", flags.no_wait, "Do not wait until objects are deleted");
   command
       .add_option("--cascade", flags.cascade,
-                  "What objects own goes after them (background), before them (foreground), or stays (orphan)")
+                  "Delete owned objects after their owner (background), before it (foreground), or not at all (orphan)")
       ->check(CLI::IsMember({"background", "foreground", "orphan"}))
       ->capture_default_str();
   command
       .add_option("--dry-run", flags.dry_run,
-                  "Tell what would go; with `server` the API server checks it as well. Nothing is removed")
+                  "Show what would be deleted; with `server`, the API server checks it as well")
       ->check(CLI::IsMember({"none", "client", "server"}));
-  command.add_flag("-y,--yes", flags.yes, "Do not ask");
-  command.add_flag("--force", flags.force, "Also what belongs to other bundles, or is in kube-system");
+  command.add_flag("-y,--yes", flags.yes, "Do not ask for confirmation");
+  command.add_flag("--force", flags.force, "Also delete objects of other bundles and in kube-system");
   command.add_flag("--force-finalizers", flags.force_finalizers,
-                   "Remove the finalizers of what is stuck: what they stand for is not cleaned up");
+                   "Remove the finalizers of stuck objects, without the cleanup that they wait for");
   command.add_flag("--no-hooks", flags.no_hooks, "Do not run the hooks of Helm that belong to the deletion");
-  command.add_flag("--cluster-gone", flags.cluster_gone, "A cluster that cannot be reached is gone: no failure");
+  command.add_flag("--cluster-gone", flags.cluster_gone, "Treat a cluster that cannot be reached as deleted");
   add_output_flags(command, flags.output);
   add_journal_flags(command, flags.files);
 }
@@ -200,7 +199,7 @@ void add_flags(CLI::App& command, DeleteFlags& flags) {
 
 void add_delete(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<DeleteFlags>();
-  CLI::App* command = app.add_subcommand("delete", "Take objects out, in the order in which they can really go");
+  CLI::App* command = app.add_subcommand("delete", "Delete objects in the order that finalizers and webhooks need");
   add_flags(*command, *flags);
   command->footer(
       "Examples:\n"
@@ -208,7 +207,7 @@ void add_delete(CLI::App& app, Invocation& invocation) {
       "  fairlead delete --name shop\n"
       "  fairlead delete --name shop --chart ./chart         # with the chart's hooks for deletion\n"
       "  fairlead delete namespace/team-a --timeout-for Namespace=5m\n\n"
-      "Exit codes: 0 gone, 1 failed, 3 timed out, 64 wrong command line, 130 interrupted.");
+      "Exit codes: 0 deleted, 1 failed, 3 timed out, 64 invalid command line, 130 interrupted.");
   command->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       RealLoop loop;

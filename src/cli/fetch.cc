@@ -80,7 +80,7 @@ Task<Result<std::string>> get(RealLoop& loop, Address at, size_t max_bytes) {
     if (!is_redirect(response.status) || !location)
       co_return fail(ErrorKind::not_found, "{} answered {}", at.text(), response.status);
     Result<Address> next = redirected(at, *location);
-    if (!next) co_return fail(std::move(next).error().in(at.text() + " redirects to what is no address"));
+    if (!next) co_return fail(std::move(next).error().in(at.text() + " redirects to an invalid address"));
     if (at.server.is_tls() && !next->server.is_tls())
       co_return fail(ErrorKind::untrusted, "{} redirects to an address without TLS", at.text());
     at = *std::move(next);

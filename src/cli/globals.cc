@@ -9,11 +9,11 @@ void add_globals(CLI::App& app, Globals& globals) {
   auto text = [&](const char* name, std::string& target, const char* what, const char* value) {
     app.add_option(name, target, what)->group(kGroup)->type_name(value);
   };
-  text("--kubeconfig", globals.kubeconfig, "Kubeconfig to use instead of $KUBECONFIG and ~/.kube/config", "FILE");
-  text("--context", globals.context, "Context of the kubeconfig to use", "NAME");
-  text("--cluster", globals.cluster, "Cluster of the kubeconfig to use", "NAME");
-  text("--user", globals.user, "User of the kubeconfig to use", "NAME");
-  text("-n,--namespace", globals.namespace_name, "Namespace for what names none itself", "NAME");
+  text("--kubeconfig", globals.kubeconfig, "Path of the kubeconfig; default $KUBECONFIG or ~/.kube/config", "FILE");
+  text("--context", globals.context, "Kubeconfig context to use", "NAME");
+  text("--cluster", globals.cluster, "Kubeconfig cluster to use", "NAME");
+  text("--user", globals.user, "Kubeconfig user to use", "NAME");
+  text("-n,--namespace", globals.namespace_name, "Namespace for objects that do not specify one", "NAME");
   text("--as", globals.as, "User to impersonate", "USER");
   app.add_option("--as-group", globals.as_groups, "Group to impersonate; may be repeated")
       ->group(kGroup)
@@ -23,16 +23,17 @@ void add_globals(CLI::App& app, Globals& globals) {
   text("--as-uid", globals.as_uid, "UID to impersonate", "UID");
   text("-s,--server", globals.server, "Address of the API server", "URL");
   text("--token", globals.token, "Bearer token for the API server", "TOKEN");
-  text("--request-timeout", globals.request_timeout,
-       "How long one request may take, such as 30s or 2m; 0 means for ever", "DURATION");
-  text("--certificate-authority", globals.certificate_authority, "Certificates that the server is checked against",
+  text("--request-timeout", globals.request_timeout, "Time limit for each request, such as 30s or 2m; 0 for no limit",
+       "DURATION");
+  text("--certificate-authority", globals.certificate_authority, "File with the CA certificates of the API server",
        "FILE");
   text("--client-certificate", globals.client_certificate, "Client certificate", "FILE");
   text("--client-key", globals.client_key, "Key of the client certificate", "FILE");
-  text("--tls-server-name", globals.tls_server_name, "Name that the server's certificate must be valid for", "NAME");
-  app.add_flag("--insecure-skip-tls-verify", globals.insecure_skip_tls_verify, "Do not check the server's certificate")
+  text("--tls-server-name", globals.tls_server_name, "Server name to expect in the API server's certificate", "NAME");
+  app.add_flag("--insecure-skip-tls-verify", globals.insecure_skip_tls_verify,
+               "Do not verify the API server's certificate")
       ->group(kGroup);
-  app.add_option("-v,--v", globals.verbosity, "How much to log to standard error; 6 shows every request")
+  app.add_option("-v,--v", globals.verbosity, "Log verbosity; 6 logs every request to standard error")
       ->group(kGroup)
       ->type_name("N");
 }

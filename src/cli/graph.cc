@@ -188,7 +188,7 @@ void add_graph(CLI::App& app, Invocation& invocation) {
       "  fairlead graph -f k8s/ --offline -o svg > graph.svg\n"
       "  fairlead graph -f k8s/ -o dot | dot -Tpng > graph.png\n\n"
       "Nothing is written to the cluster. Exit codes: 0 drawn, 1 the manifests have errors or cannot be read,\n"
-      "64 wrong command line, 130 interrupted.");
+      "64 invalid command line, 130 interrupted.");
   command->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       RealLoop loop;

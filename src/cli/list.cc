@@ -39,7 +39,7 @@ void add_list(CLI::App& app, Invocation& invocation) {
       "Examples:\n"
       "  fairlead list\n"
       "  fairlead list -A -o wide\n\n"
-      "Exit codes: 0 listed, 1 failed, 64 wrong command line, 130 "
+      "Exit codes: 0 listed, 1 failed, 64 invalid command line, 130 "
       "interrupted.");
   command->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {

@@ -71,7 +71,7 @@ void add_logs(CLI::App& app, Invocation& invocation) {
       "Examples:\n"
       "  fairlead logs shop --tail 20\n"
       "  fairlead logs shop -f deployment/web --filter 'ERROR|WARN'\n\n"
-      "Exit codes: 0 done, 1 failed, 64 wrong command line, 130 interrupted.");
+      "Exit codes: 0 done, 1 failed, 64 invalid command line, 130 interrupted.");
   command->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       RealLoop loop;

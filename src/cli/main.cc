@@ -29,17 +29,14 @@ int checked_output(int code) {
   bool is_lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!is_lost) return code;
   std::fputs(
-      "error: the output could not be written to its end\n"
+      "error: the output could not be written completely\n"
       "  because   the disk is full, or standard output was closed\n",
       stderr);
   return code == kDone ? int(kFailed) : code;
 }
 
 int run(int argc, char** argv) {
-  CLI::App app(
-      "Fairlead puts a bundle of Kubernetes objects into a cluster in the order in which the cluster can really\n"
-      "take them.",
-      "fairlead");
+  CLI::App app("Fairlead applies and deletes Kubernetes manifests in the order that the cluster needs.", "fairlead");
   app.require_subcommand(1);
   app.fallthrough();
   app.get_formatter()->column_width(42);
@@ -92,8 +89,8 @@ int run(int argc, char** argv) {
 // out by itself.
 [[noreturn]] void end_without_memory() {
   constexpr std::string_view kText =
-      "error: there is too little free memory for this bundle\n"
-      "  next      split the manifests, or run it where there is more memory\n";
+      "error: not enough memory for this bundle\n"
+      "  next      split the manifests, or run Fairlead with more memory\n";
   (void)!::write(STDERR_FILENO, kText.data(), kText.size());
   ::_exit(kFailed);
 }

@@ -119,7 +119,7 @@ void add_flags(CLI::App& command, PlanFlags& flags) {
   command.add_flag("--show-secrets", flags.show_secrets, "Show the values of Secrets");
   command.add_option("-o,--output", flags.output, "What to print: text or json")
       ->check(CLI::IsMember({"text", "json"}));
-  command.add_option("--journal", flags.journal, "Write every event to this file, a line of JSON each")
+  command.add_option("--journal", flags.journal, "Write all events to this file, one JSON object per line")
       ->type_name("FILE");
 }
 
@@ -143,7 +143,7 @@ CLI::App* add_command(CLI::App& app, Invocation& invocation, const std::string& 
 }
 
 constexpr std::string_view kExitCodes =
-    "Exit codes: 0 nothing to do, 1 failed, 2 changes, 3 timed out, 4 conflicts, 64 wrong command line,\n"
+    "Exit codes: 0 nothing to do, 1 failed, 2 changes, 3 timed out, 4 conflicts, 64 invalid command line,\n"
     "130 interrupted.";
 
 }  // namespace

@@ -18,24 +18,27 @@ constexpr int kMostInFlight = 10000;
 
 void add_bundle_flags(CLI::App& command, RolloutFlags& flags) {
   auto many = CLI::MultiOptionPolicy::TakeAll;
-  command.add_option("--name", flags.name, "The bundle's name: keeps an inventory in the cluster")->type_name("NAME");
+  command.add_option("--name", flags.name, "Name of the bundle; keeps an inventory of its objects in the cluster")
+      ->type_name("NAME");
   CLI::Option* prune =
-      command.add_flag("--prune", flags.prune, "Remove what the bundle had before and has no more")->needs("--name");
+      command.add_flag("--prune", flags.prune, "Delete objects that are no longer part of the bundle")->needs("--name");
   command
       .add_flag("--with-contents", flags.with_contents,
-                "Prune namespaces and CRDs with what others made in them; not with objects of other bundles")
+                "Prune namespaces and CRDs even if they contain objects of others; never objects of other bundles")
       ->needs(prune);
-  command.add_option("--only", flags.only, "Only these: KIND, KIND/NAME, or a label selector; may be repeated")
+  command
+      .add_option("--only", flags.only,
+                  "Apply only these objects: KIND, KIND/NAME, or a label selector; may be repeated")
       ->type_name("WHAT")
       ->expected(1)
       ->multi_option_policy(many)
       ->excludes(prune);
-  command.add_option("--skip", flags.skip, "All but these; may be repeated")
+  command.add_option("--skip", flags.skip, "Do not apply these objects; may be repeated")
       ->type_name("WHAT")
       ->expected(1)
       ->multi_option_policy(many)
       ->excludes(prune);
-  command.add_flag("--adopt", flags.adopt, "Move objects that belong to another bundle to this one")->needs("--name");
+  command.add_flag("--adopt", flags.adopt, "Move objects of other bundles to this bundle")->needs("--name");
 }
 
 }  // namespace
@@ -43,18 +46,18 @@ void add_bundle_flags(CLI::App& command, RolloutFlags& flags) {
 void add_rollout_flags(CLI::App& command, RolloutFlags& flags) {
   add_source_flags(command, flags.sources);
   add_bundle_flags(command, flags);
-  command.add_flag("--create-namespace", flags.create_namespace, "Create the namespace of -n if it is not there");
-  command.add_option("--timeout", flags.timeout, "For all of it; 0 for no limit")
+  command.add_flag("--create-namespace", flags.create_namespace, "Create the namespace of -n if it does not exist");
+  command.add_option("--timeout", flags.timeout, "Time limit for the whole run; 0 for no limit")
       ->type_name("DURATION")
       ->capture_default_str();
-  command.add_option("--field-manager", flags.field_manager, "Name under which the fields are owned")
+  command.add_option("--field-manager", flags.field_manager, "Name of the field manager")
       ->type_name("NAME")
       ->capture_default_str();
   command.add_flag("--force-conflicts", flags.force_conflicts,
-                   "Take over fields that another manager owns; not those of objects of other bundles");
+                   "Take over fields of other field managers; never those of objects of other bundles");
   command
       .add_option("--concurrency", flags.concurrency,
-                  "The most requests in flight; 0 for as many as the server takes well")
+                  "Maximum number of concurrent requests; 0 adapts it to the API server")
       ->check(CLI::Range(0, kMostInFlight))
       ->type_name("N");
 }

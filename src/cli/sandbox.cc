@@ -76,9 +76,9 @@ class KubeconfigFile {
       fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     }
     if (fd < 0 && is_chosen && errno == EEXIST)
-      return fail(Error(ErrorKind::invalid, fmt::format("the kubeconfig {} is not written", path))
-                      .because("a file of that name is there already")
-                      .next("choose another name for --kubeconfig-file, or delete that file first"));
+      return fail(Error(ErrorKind::invalid, fmt::format("the kubeconfig {} was not written", path))
+                      .because("the file already exists")
+                      .next("choose another --kubeconfig-file, or delete that file first"));
     if (fd < 0) return fail(ErrorKind::unavailable, "cannot write the kubeconfig {}: {}", path, std::strerror(errno));
     bool whole = ::write(fd, text.data(), text.size()) == ssize_t(text.size());
     KubeconfigFile file(path, fd);
@@ -159,35 +159,35 @@ Task<int> serve(RealLoop& loop, SandboxFlags flags) {
 void add_sandbox(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<SandboxFlags>();
   CLI::App* command = app.add_subcommand(
-      "sandbox", "Serve a Kubernetes API from memory, until Ctrl-C or, with `-- COMMAND`, until that ends");
-  command->add_option("--port", flags->port, "Port on 127.0.0.1; any free one unless given")
+      "sandbox", "Run an in-memory Kubernetes API until Ctrl-C, or while COMMAND of `-- COMMAND` runs");
+  command->add_option("--port", flags->port, "Port on 127.0.0.1; default: any free port")
       ->check(CLI::Range(0, 65535))
       ->type_name("PORT");
-  command->add_option("--kubeconfig-file", flags->kubeconfig_file, "Where to write the kubeconfig; removed at the end");
+  command->add_option("--kubeconfig-file", flags->kubeconfig_file, "Where to write the kubeconfig; deleted at the end");
   command->add_option("--nodes", flags->nodes, "Number of nodes")->check(CLI::Range(0, 200));
   command->add_option("--api-servers", flags->api_servers, "Number of API servers")->check(CLI::Range(1, 5));
-  command->add_option("--seed", flags->seed, "What names and uids are drawn from");
+  command->add_option("--seed", flags->seed, "Seed for generated names and UIDs");
   command->add_flag("--control-plane-only", flags->control_plane_only,
-                    "No controllers: objects stay as they are written");
-  command->add_option("--delay", flags->delays, "How long something takes, such as pod-ready=2s; may be repeated")
+                    "Run no controllers: nothing changes objects but requests");
+  command->add_option("--delay", flags->delays, "Delay something, such as pod-ready=2s; may be repeated")
       ->type_name("NAME=DURATION")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       ->add_option("--api-server-skew", flags->api_server_skew,
-                   "How much later each further API server uses a webhook configuration")
+                   "Delay after which each further API server uses a new webhook configuration")
       ->type_name("DURATION")
       ->capture_default_str();
   command
       ->add_option("--stale-configurations", flags->stale_configurations,
-                   "How often an updated webhook configuration stays in its old form until its next change")
+                   "Probability that an updated webhook configuration stays in its old form until its next change")
       ->check(CLI::Range(0.0, 1.0));
   command->add_flag("--allow-outside-calls", flags->allow_outside_calls,
-                    "Call webhooks at addresses of other machines; otherwise only this machine is called");
+                    "Also call webhooks on other machines; by default only those on this machine");
   command->footer(
       "Examples:\n"
       "  fairlead sandbox                              # until Ctrl-C\n"
-      "  fairlead sandbox -- kubectl get namespaces    # a command with KUBECONFIG set; its exit code is ours\n"
+      "  fairlead sandbox -- kubectl get namespaces    # run a command with KUBECONFIG set\n"
       "  fairlead sandbox --delay pod-ready=5s -- fairlead apply -f k8s/");
   command->callback([&invocation, flags] {
     flags->command = invocation.behind;

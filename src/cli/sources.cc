@@ -106,11 +106,11 @@ void add_source_flags(CLI::App& command, SourceFlags& flags) {
   auto many = CLI::MultiOptionPolicy::TakeAll;
   command
       .add_option("-f,--filename", flags.files,
-                  "File, folder, http(s) address, or - for standard input; may be repeated")
+                  "File, directory, or http(s) URL with manifests, or - for standard input; may be repeated")
       ->type_name("FILE")
       ->expected(1)
       ->multi_option_policy(many);
-  command.add_flag("-R,--recursive", flags.recursive, "Read folders with everything below them");
+  command.add_flag("-R,--recursive", flags.recursive, "Read directories recursively");
   command.add_option("-k,--kustomize", flags.kustomizations, "Folder with a kustomization; may be repeated")
       ->type_name("FOLDER")
       ->expected(1)

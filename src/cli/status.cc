@@ -51,7 +51,7 @@ void add_status(CLI::App& app, Invocation& invocation) {
       "  fairlead status shop\n"
       "  fairlead status shop -n team-a --watch\n\n"
       "Exit codes: 0 everything is ready, 1 something is not, or "
-      "it failed, 64 wrong command line, 130 interrupted.");
+      "it failed, 64 invalid command line, 130 interrupted.");
   command->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       return run_query(invocation.globals, [flags](Cluster& cluster) { return show(cluster, *flags); });

@@ -33,7 +33,7 @@ void add_trace(CLI::App& app, Invocation& invocation) {
       "  fairlead trace deployment/web\n"
       "  fairlead trace pod/web-7c9f-x2x4l -n team-a\n\n"
       "Exit codes: 0 found, 1 there is no such object, or it "
-      "failed, 64 wrong command line, 130 interrupted.");
+      "failed, 64 invalid command line, 130 interrupted.");
   command->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       return run_query(invocation.globals, [flags](Cluster& cluster) { return trace(cluster, *flags); });

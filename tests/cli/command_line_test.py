@@ -43,7 +43,7 @@ class Basics(unittest.TestCase):
         self.assertEqual(fairlead("apply", "--version").stdout, fairlead("version").stdout)
 
     def test_output_that_is_lost_is_a_failure(self):
-        lost = ("error: the output could not be written to its end\n"
+        lost = ("error: the output could not be written completely\n"
                 "  because   the disk is full, or standard output was closed\n")
         for arguments in (["version"], ["--help"], ["completion", "bash"]):
             with self.subTest(arguments=arguments), open("/dev/full", "w") as full:

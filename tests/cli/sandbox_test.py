@@ -40,9 +40,9 @@ class Sandbox(unittest.TestCase):
             for there in (path, link):
                 result = sandbox("--kubeconfig-file", str(there), "--", "true")
                 self.assertEqual(result.returncode, 1)
-                self.assertEqual(result.stderr, f"error: the kubeconfig {there} is not written\n"
-                                                "  because   a file of that name is there already\n"
-                                                "  next      choose another name for --kubeconfig-file, or delete that file first\n")
+                self.assertEqual(result.stderr, f"error: the kubeconfig {there} was not written\n"
+                                                "  because   the file already exists\n"
+                                                "  next      choose another --kubeconfig-file, or delete that file first\n")
             self.assertEqual(path.read_text(), "mine")
             self.assertFalse((pathlib.Path(folder) / "elsewhere").exists())
             # Another file that takes its place meanwhile is not deleted.
