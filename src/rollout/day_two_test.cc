@@ -89,6 +89,34 @@ TEST_F(DayTwoTest, ATakeoverThatSomebodyElseOutranIsTriedAgain) {
   EXPECT_EQ(data("x"), R"({"a":"1"})");
 }
 
+// Deletes the object after an apply was refused for a conflict.
+class DeletesAfterTheConflict final : public http::Transport {
+ public:
+  DeletesAfterTheConflict(http::Transport& inner, kube::Client& client) : inner_(inner), client_(client) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    auto answer = co_await inner_.open(std::move(request));
+    if (answer && answer->status == 409 && !std::exchange(is_deleted_, true))
+      (void)co_await client_.request(
+          {.verb = "delete", .method = "DELETE", .target = "/api/v1/namespaces/default/configmaps/x"});
+    co_return answer;
+  }
+
+ private:
+  http::Transport& inner_;
+  kube::Client& client_;
+  bool is_deleted_ = false;
+};
+
+TEST_F(DayTwoTest, WhatIsDeletedAfterAConflictIsCreated) {
+  create("somebody", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: theirs}\n");
+  DeletesAfterTheConflict server(sandbox_.api_server(), client_);
+  kube::Client client(loop_, server, nullptr, {});
+  kube::Discovery discovery(client);
+  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(map("x", "ours")), {}, journal_, nullptr));
+  EXPECT_EQ(states(ending), "ConfigMap default/x created\n") << events();
+  EXPECT_EQ(data("x"), R"({"a":"ours"})");
+}
+
 // The second run reads the members before the first has written them all, and gets the claim when that has ended.
 TEST_F(DayTwoTest, ARunThatStartsWhileAnotherEndsDecidesByWhatThatHasLeft) {
   EXPECT_EQ(apply(map("x", "old"), shop()).how, Ending::How::done);

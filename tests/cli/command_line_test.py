@@ -1,4 +1,6 @@
 """The command line as people and scripts meet it: help, versions, mistakes, exit codes. Needs no cluster."""
+import base64
+import http.server
 import json
 import os
 import pathlib
@@ -151,6 +153,41 @@ class BadManifests(unittest.TestCase):
         levels = "\n".join(f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 9) if i else 'boom'}]" for i in range(12))
         for bomb in (levels, "[" * 1_000_000, '{"a":' * 1_000_000):
             self.assertEqual(fairlead("apply", "-f", "-", stdin=bomb).returncode, 1)
+
+
+class Addresses(unittest.TestCase):
+    def serve(self, answer):
+        """A server that answers every request so, what it was asked with, and its port."""
+        asked = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.headers.get("Authorization"))
+                answer(self)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return asked, server.server_address[1]
+
+    def test_a_redirect_to_another_server_takes_no_password_along(self):
+        asked, port = self.serve(lambda handler: handler.send_response(404))
+
+        def redirect(handler):
+            handler.send_response(302)
+            handler.send_header("Location", f"http://127.0.0.1:{port}/elsewhere.yaml")
+
+        asked_first, first = self.serve(redirect)
+        result = fairlead("apply", "-f", f"http://jane:secret@127.0.0.1:{first}/manifest.yaml")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"http://127.0.0.1:{port}/elsewhere.yaml answered 404\n", result.stderr)
+        self.assertEqual(asked_first, ["Basic " + base64.b64encode(b"jane:secret").decode()])
+        self.assertEqual(asked, [None])
 
 
 class BadKubeconfigs(unittest.TestCase):

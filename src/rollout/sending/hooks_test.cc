@@ -101,6 +101,24 @@ TEST_F(HooksTest, OneThatIsNotOursIsLeftAlone) {
   EXPECT_EQ(uid("prepare"), theirs);
 }
 
+// Whoever owns it may need its result, although we applied it.
+TEST_F(HooksTest, OneThatHasAnOwnerIsLeftAlone) {
+  std::string bundle = job("prepare", kHook) + std::string(kMain);
+  ASSERT_EQ(apply(bundle).how, Ending::How::done);
+  std::string first = uid("prepare");
+  Json owner = get("/api/v1/namespaces/default/configmaps/main");
+  ASSERT_TRUE(loop_.run(client_.request(
+      {.verb = "patch",
+       .method = "PATCH",
+       .target = std::string(kJobs) + "prepare",
+       .content_type = "application/merge-patch+json",
+       .body = fmt::format(
+           R"({{"metadata":{{"ownerReferences":[{{"apiVersion":"v1","kind":"ConfigMap","name":"main","uid":"{}"}}]}}}})",
+           owner["metadata"]["uid"].string_or(""))})));
+  EXPECT_EQ(apply(bundle).how, Ending::How::done) << events();
+  EXPECT_EQ(uid("prepare"), first);
+}
+
 // A changed Job would be refused while the former one exists, even if that is being deleted: its pods cannot be
 // changed.
 TEST_F(HooksTest, OneThatLingersIsWaitedFor) {
