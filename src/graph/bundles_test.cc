@@ -333,8 +333,8 @@ TEST(Bundles, AddressesWithAConversion) {
   check(graph);
   EXPECT_THAT(needs_of(graph),
               IsSupersetOf({
-                  Text("IPAddressPool metallb-system/first -> webhook pools.metallb.io and one other ready: the guards "
-                       "that it meets"),
+                  Text("IPAddressPool metallb-system/first -> webhook pools.metallb.io and one other ready: the "
+                       "webhooks and policies that guard it"),
                   Text("webhook pools.metallb.io and one other -> conversion of ipaddresspools.metallb.io ready: "
                        "conversion of ipaddresspools.metallb.io guards it"),
                   Text("conversion of ipaddresspools.metallb.io -> Deployment metallb-system/controller ready: answers "

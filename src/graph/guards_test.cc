@@ -86,25 +86,25 @@ TEST(Guards, WhatAGuardStandsOnIsExemptAndComesBeforeItsConfiguration) {
   for (const std::string& line : needs_of(graph))
     if (line.starts_with("ValidatingWebhookConfiguration")) late.push_back(line);
   std::string hook = "ValidatingWebhookConfiguration hook -> ";
-  std::string reason = " ready: webhook v.example.com would refuse it, and stands on it";
+  std::string reason = " ready: webhook v.example.com would refuse it, and depends on it";
   EXPECT_THAT(late, ElementsAre(hook + "Namespace hooks" + reason, hook + "ServiceAccount hooks/hook" + reason,
                                 hook + "Service hooks/hook" + reason, hook + "Deployment hooks/hook" + reason));
   EXPECT_TRUE(has_order(graph));
   EXPECT_FALSE(graph.has_errors());
   EXPECT_EQ(
       reports_of(graph),
-      "warning: webhook v.example.com (ValidatingWebhookConfiguration hook) intercepts what it stands on: "
+      "warning: webhook v.example.com (ValidatingWebhookConfiguration hook) intercepts objects that it depends on: "
       "Namespace hooks, ServiceAccount hooks/hook, Service hooks/hook, Deployment hooks/hook\n"
-      "  because   it fails closed: while it does not answer, these can be neither repaired nor replaced\n"
+      "  because   its failurePolicy is Fail: while it does not answer, these can be neither repaired nor replaced\n"
       "  from      b.yaml:11\n"
-      "  next      keep it out of its own namespace with a namespaceSelector: {key: kubernetes.io/metadata.name, "
-      "operator: NotIn, values: [hooks]}; or mark these objects with a label, and leave that out with an "
-      "objectSelector\n"
+      "  next      exclude its own namespace with a namespaceSelector: {key: kubernetes.io/metadata.name, "
+      "operator: NotIn, values: [hooks]}; or label these objects and exclude that label with an objectSelector\n"
       "warning: webhook v.example.com (ValidatingWebhookConfiguration hook) intercepts Leases in kube-node-lease and "
       "Leases in kube-system and pods in kube-system\n"
-      "  because   it fails closed: while it does not answer, the cluster cannot keep its own parts running\n"
+      "  because   its failurePolicy is Fail: while it does not answer, the cluster cannot run its own components\n"
       "  from      b.yaml:11\n"
-      "  next      keep it out of them with a namespaceSelector: {key: kubernetes.io/metadata.name, operator: NotIn, "
+      "  next      exclude these namespaces with a namespaceSelector: {key: kubernetes.io/metadata.name, operator: "
+      "NotIn, "
       "values: [kube-node-lease, kube-system]}\n");
 }
 
@@ -188,12 +188,12 @@ TEST(Guards, WhatInterceptsTheRecordOfTheBundleIsToldBeforehand) {
   constexpr std::string_view kElsewhere =
       "namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [hooks]}]}";
   EXPECT_EQ(told(kElsewhere),
-            "warning: webhook v.example.com (ValidatingWebhookConfiguration hook) intercepts the record of the bundle, "
-            "ConfigMap team/fairlead-shop\n"
-            "  because   it fails closed: while it does not answer, no run can claim the bundle, and one that would "
-            "extend the record cannot begin\n"
+            "warning: webhook v.example.com (ValidatingWebhookConfiguration hook) intercepts the inventory of the "
+            "bundle, ConfigMap team/fairlead-shop\n"
+            "  because   its failurePolicy is Fail: while it does not answer, no run can claim the bundle or add "
+            "objects to its inventory\n"
             "  from      b.yaml:11\n"
-            "  next      keep it out of records with an objectSelector: {key: applyset.kubernetes.io/id, operator: "
+            "  next      exclude inventories with an objectSelector: {key: applyset.kubernetes.io/id, operator: "
             "DoesNotExist}\n");
   EXPECT_EQ(told("failurePolicy: Ignore"), "");
   // What is recommended helps.
@@ -216,12 +216,12 @@ TEST(Guards, OnesThatFailOpenAreRegisteredAtOnce) {
   Graph graph = graph_of(operator_with("serviceaccounts", "failurePolicy: Ignore"));
   EXPECT_THAT(exemptions_of(graph), ElementsAre("ServiceAccount hooks/hook: v.example.com"));
   for (const std::string& line : needs_of(graph)) EXPECT_FALSE(line.starts_with("Validating")) << line;
-  EXPECT_EQ(
-      reports_of(graph),
-      "note: webhook v.example.com (ValidatingWebhookConfiguration hook) intercepts what it stands on: ServiceAccount "
-      "hooks/hook\n"
-      "  because   these are applied without waiting for it\n"
-      "  from      b.yaml:11\n");
+  EXPECT_EQ(reports_of(graph),
+            "note: webhook v.example.com (ValidatingWebhookConfiguration hook) intercepts objects that it depends on: "
+            "ServiceAccount "
+            "hooks/hook\n"
+            "  because   these are applied without waiting for it\n"
+            "  from      b.yaml:11\n");
 }
 
 TEST(Guards, PodsOfAWorkloadMeetThem) {
@@ -235,7 +235,7 @@ spec: {template: {metadata: {labels: {app: web}}}}
   EXPECT_THAT(matches_of(graph, "Deployment team/web"), ElementsAre("v.example.com certainly by pods"));
   EXPECT_THAT(exemptions_of(graph), ElementsAre("Deployment hooks/hook: v.example.com"));
   EXPECT_THAT(reports_of(graph),
-              testing::HasSubstr("intercepts what it stands on: the pods of Deployment hooks/hook\n"));
+              testing::HasSubstr("intercepts objects that it depends on: the pods of Deployment hooks/hook\n"));
 }
 
 TEST(Guards, SelectorsAndConditions) {
@@ -297,7 +297,7 @@ TEST(Guards, SeveralAreOneNode) {
   EXPECT_EQ(graph.guards()[0].object, std::nullopt);
   EXPECT_EQ(needs_of(graph).size(), 53u);
   EXPECT_EQ(needs_of(graph)[0],
-            "ConfigMap team/c0 -> webhook a.example.com and 2 others ready: the guards that it meets");
+            "ConfigMap team/c0 -> webhook a.example.com and 2 others ready: the webhooks and policies that guard it");
   EXPECT_EQ(graph.matches_of(7).size(), 3u);
 }
 
@@ -516,7 +516,7 @@ TEST(Guards, ALoopThroughAGuardThatSomebodyAskedFor) {
 )");
   EXPECT_EQ(
       reports_of(graph),
-      "error: ConfigMap team/c needs itself, in a loop\n"
+      "error: ConfigMap team/c is part of a dependency cycle\n"
       "  because   ConfigMap team/c (b.yaml:20) needs webhook v.example.com (ValidatingWebhookConfiguration hook) to "
       "be "
       "ready: webhook v.example.com guards it\n"
@@ -525,7 +525,7 @@ TEST(Guards, ALoopThroughAGuardThatSomebodyAskedFor) {
       "  because   Pod hooks/p (b.yaml:27) needs Secret hooks/s to be ready: fairlead.dev/needs\n"
       "  because   Secret hooks/s (b.yaml:25) needs ConfigMap team/c to be ready: fairlead.dev/needs\n"
       "  from      b.yaml:20\n"
-      "  next      take one of these needs away\n");
+      "  next      remove one of these dependencies\n");
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST(Order, AnnotationsThatCannotBeRead) {
             "  because   it names the object itself\n"
             "  from      b.yaml:1\n");
   EXPECT_EQ(report("argocd.argoproj.io/sync-wave: 'soon'"),
-            "error: ConfigMap default/a has no number as argocd.argoproj.io/sync-wave\n"
+            "error: ConfigMap default/a has an invalid argocd.argoproj.io/sync-wave\n"
             "  because   \"soon\" is not a whole number between -2147483648 and 2147483647\n"
             "  from      b.yaml:1\n");
 }
@@ -117,9 +117,9 @@ TEST(Order, HooksOfHelm) {
   EXPECT_TRUE(graph.is_left_out(4));
   EXPECT_TRUE(graph.is_left_out(5));
   EXPECT_EQ(reports_of(graph),
-            "note: ConfigMap default/try is left out: it is a hook of Helm for test\n"
+            "note: ConfigMap default/try is skipped: it is a Helm hook for test\n"
             "  from      b.yaml:25\n"
-            "note: ConfigMap default/bye is left out: it is a hook of Helm for pre-delete\n"
+            "note: ConfigMap default/bye is skipped: it is a Helm hook for pre-delete\n"
             "  from      b.yaml:31\n");
 }
 
@@ -132,13 +132,13 @@ TEST(Order, HooksForInstallationsAndForUpgrades) {
   };
   EXPECT_EQ(left_out(std::nullopt), "");
   EXPECT_EQ(left_out(false),
-            "note: ConfigMap default/old is left out: it is a hook of Helm for post-upgrade, and the bundle is "
-            "installed anew\n"
+            "note: ConfigMap default/old is skipped: it is a Helm hook for post-upgrade, and this is the first "
+            "installation of the bundle\n"
             "  from      b.yaml:7\n");
-  EXPECT_EQ(left_out(true),
-            "note: ConfigMap default/new is left out: it is a hook of Helm for pre-install, and the bundle was "
-            "installed before\n"
-            "  from      b.yaml:1\n");
+  EXPECT_EQ(
+      left_out(true),
+      "note: ConfigMap default/new is skipped: it is a Helm hook for pre-install, and the bundle is already installed\n"
+      "  from      b.yaml:1\n");
 }
 
 // The shape of ingress-nginx's chart: a Job before the installation makes the certificate, one after it tells the
@@ -223,7 +223,7 @@ TEST(Order, WhatComesBeforeAWebhookDoesNotWaitForIt) {
   EXPECT_THAT(reports_of(graph),
               testing::HasSubstr("note: Namespace early and one other do not wait for webhook v.example.com "
                                  "(ValidatingWebhookConfiguration admission)\n"
-                                 "  because   waves or hooks put them before what that webhook needs to answer\n"));
+                                 "  because   waves or hooks order them before the objects that the webhook needs\n"));
 }
 
 TEST(Order, AWaveOfWhichNothingIsLeftEndsAfterTheOneBefore) {
@@ -239,7 +239,7 @@ TEST(Order, AWaveOfWhichNothingIsLeftEndsAfterTheOneBefore) {
 
 TEST(Order, HooksOfArgoAreNoted) {
   EXPECT_EQ(reports_of(graph_of(config_map("a", "argocd.argoproj.io/hook: PreSync"))),
-            "note: ConfigMap default/a is applied with the others, though it is a hook of Argo CD for PreSync\n"
+            "note: ConfigMap default/a is applied with the others, although it is an Argo CD hook for PreSync\n"
             "  from      b.yaml:1\n");
 }
 
@@ -256,14 +256,14 @@ TEST(Order, ALoopOfHardNeeds) {
                          config_map("b", "config.kubernetes.io/depends-on: /namespaces/default/ConfigMap/c") +
                          config_map("c", "argocd.argoproj.io/sync-wave: '1'"));
   EXPECT_EQ(reports_of(graph),
-            "error: ConfigMap default/a needs itself, in a loop\n"
+            "error: ConfigMap default/a is part of a dependency cycle\n"
             "  because   ConfigMap default/a (b.yaml:1) needs ConfigMap default/b to be ready: fairlead.dev/needs\n"
             "  because   ConfigMap default/b (b.yaml:7) needs ConfigMap default/c to be ready: "
             "config.kubernetes.io/depends-on\n"
             "  because   ConfigMap default/c (b.yaml:13) needs wave 0 to be ready: wave 0 comes first\n"
             "  because   wave 0 needs ConfigMap default/a to be ready: a part of it\n"
             "  from      b.yaml:1\n"
-            "  next      take one of these needs away\n");
+            "  next      remove one of these dependencies\n");
   EXPECT_TRUE(graph.has_errors());
 }
 

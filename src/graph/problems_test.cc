@@ -13,10 +13,10 @@ std::string config_map(std::string_view name, std::string_view ns = "team") {
 TEST(Problems, TwoObjectsWithOneKey) {
   EXPECT_EQ(reports_of(graph_of("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n"
                                 "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}\n")),
-            "error: ConfigMap default/a comes twice\n"
-            "  because   it comes first at b.yaml:1\n"
+            "error: ConfigMap default/a is in the bundle twice\n"
+            "  because   it is first defined at b.yaml:1\n"
             "  from      b.yaml:3\n"
-            "  next      take one of the two out of the bundle\n");
+            "  next      remove one of the two from the bundle\n");
 }
 
 TEST(Problems, NamespacesThatAreNowhere) {
@@ -26,7 +26,7 @@ TEST(Problems, NamespacesThatAreNowhere) {
   cluster.namespaces_known = true;
   cluster.namespaces.push_back(live("{apiVersion: v1, kind: Namespace, metadata: {name: there}}"));
   EXPECT_EQ(reports_of(graph_of(text, cluster)),
-            "error: ConfigMap team/a and 2 others cannot be stored\n"
+            "error: ConfigMap team/a and 2 others cannot be applied\n"
             "  because   namespace team is neither in the bundle nor in the cluster\n"
             "  from      b.yaml:2\n"
             "  next      add it to the bundle, or: kubectl create namespace team\n");
@@ -45,7 +45,7 @@ TEST(Problems, KindsThatNobodyServes) {
 {apiVersion: example.com/v2, kind: Widget, metadata: {name: x}}
 )";
   EXPECT_EQ(reports_of(graph_of(config_map("a") + widgets, cluster)),
-            "error: Widget w and one other cannot be stored\n"
+            "error: Widget w and one other cannot be applied\n"
             "  because   the cluster does not serve kind Widget in example.com/v2\n"
             "  from      b.yaml:6\n"
             "  next      add its CRD to the bundle, or mark the object that makes it with the annotation "
@@ -54,7 +54,7 @@ TEST(Problems, KindsThatNobodyServes) {
     return Error(ErrorKind::not_found, "its server is down").next("kubectl get apiservices");
   };
   EXPECT_EQ(reports_of(graph_of(widgets, cluster)),
-            "error: Widget w and one other cannot be stored\n"
+            "error: Widget w and one other cannot be applied\n"
             "  because   its server is down\n"
             "  from      b.yaml:2\n"
             "  next      kubectl get apiservices\n");
@@ -65,7 +65,7 @@ metadata: {name: widgets.example.com}
 spec: {group: example.com, scope: Cluster, names: {kind: Widget, plural: widgets}, versions: [{name: v1, served: true}, {name: v2, served: false}]}
 )"));
   EXPECT_EQ(reports_of(graph_of(widgets, cluster)),
-            "error: Widget w and one other cannot be stored\n"
+            "error: Widget w and one other cannot be applied\n"
             "  because   its CRD serves example.com/v1, not example.com/v2\n"
             "  from      b.yaml:2\n"
             "  next      change its apiVersion, or the CRD\n");
@@ -109,7 +109,7 @@ TEST(Problems, AWebhookOfTheBundleWhoseServiceIsNowhere) {
             "error: webhook v.example.com (ValidatingWebhookConfiguration old) can never answer\n"
             "  because   its Service gone/hook is neither in the bundle nor in the cluster\n"
             "  from      b.yaml:1\n"
-            "  next      add the Service to the bundle, or change the one that it names\n");
+            "  next      add the Service to the bundle, or correct the reference\n");
   EXPECT_EQ(reports_of(graph_of(hook("failurePolicy: Ignore"), cluster)), "");
   cluster.services.push_back(live("{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: gone}}"));
   EXPECT_EQ(reports_of(graph_of(hook(), cluster)), "");

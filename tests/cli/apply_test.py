@@ -124,7 +124,7 @@ class Apply(unittest.TestCase):
         result = fairlead("-f", str(path))
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stderr, f"""\
-error: Widget w cannot be stored
+error: Widget w cannot be applied
   because   the cluster does not serve kind Widget in example.com/v1
   because   it serves nothing of group example.com
   from      {path}:1
@@ -139,7 +139,7 @@ error: Widget w cannot be stored
         result = fairlead("-f", str(path))
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stderr, f"""\
-error: Widget w cannot be stored
+error: Widget w cannot be applied
   because   its CRD serves example.com/v1, not example.com/v2
   from      {path}:3
   next      change its apiVersion, or the CRD
@@ -148,7 +148,7 @@ error: Widget w cannot be stored
         result = fairlead("-f", str(path))
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stderr, f"""\
-error: ConfigMap nowhere-at-all/lost cannot be stored
+error: ConfigMap nowhere-at-all/lost cannot be applied
   because   namespace nowhere-at-all is neither in the bundle nor in the cluster
   from      {path}:1
   next      add it to the bundle, or: kubectl create namespace nowhere-at-all

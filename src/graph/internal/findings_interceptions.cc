@@ -43,14 +43,15 @@ class Interceptions {
     if (objects.size() > kMostNamed) list += fmt::format(" and {} more", objects.size() - kMostNamed);
     bool is_dangerous = guard.webhook && guard.object && !guard.ignore;
     uint32_t at = guard.object.value_or(objects[0]);
-    Error error(ErrorKind::invalid, fmt::format("{} intercepts what it stands on: {}", guard.text(), list));
+    Error error(ErrorKind::invalid, fmt::format("{} intercepts objects that it depends on: {}", guard.text(), list));
     if (is_dangerous) {
       std::string ns = guard.service ? guard.service->ns : "";
       error = std::move(error)
-                  .because("it fails closed: while it does not answer, these can be neither repaired nor replaced")
-                  .next(fmt::format("keep it out of its own namespace with a namespaceSelector: {{key: "
-                                    "kubernetes.io/metadata.name, operator: NotIn, values: [{}]}}; or mark these "
-                                    "objects with a label, and leave that out with an objectSelector",
+                  .because(
+                      "its failurePolicy is Fail: while it does not answer, these can be neither repaired nor replaced")
+                  .next(fmt::format("exclude its own namespace with a namespaceSelector: {{key: "
+                                    "kubernetes.io/metadata.name, operator: NotIn, values: [{}]}}; or label these "
+                                    "objects and exclude that label with an objectSelector",
                                     ns));
     } else {
       error = std::move(error).because("these are applied without waiting for it");
@@ -65,7 +66,7 @@ class Interceptions {
         Severity::note,
         Error(ErrorKind::invalid, fmt::format("{} {} not wait for {}", builder_.text_of(objects),
                                               objects.size() == 1 ? "does" : "do", guard.text()))
-            .because("waves or hooks put them before what that webhook needs to answer")
+            .because("waves or hooks order them before the objects that the webhook needs")
             .at(builder_.position(objects[0])),
         objects[0]);
   }
@@ -74,13 +75,12 @@ class Interceptions {
     const Options& options = builder_.options;
     builder_.contents->add_problem(
         Severity::warning,
-        Error(ErrorKind::invalid, fmt::format("{} intercepts the record of the bundle, ConfigMap {}/{}", guard.text(),
-                                              options.default_namespace, options.inventory))
-            .because(
-                "it fails closed: while it does not answer, no run can claim the bundle, and one that would extend "
-                "the record cannot begin")
+        Error(ErrorKind::invalid, fmt::format("{} intercepts the inventory of the bundle, ConfigMap {}/{}",
+                                              guard.text(), options.default_namespace, options.inventory))
+            .because("its failurePolicy is Fail: while it does not answer, no run can claim the bundle or add objects "
+                     "to its inventory")
             .at(builder_.position(*guard.object))
-            .next("keep it out of records with an objectSelector: {key: applyset.kubernetes.io/id, operator: "
+            .next("exclude inventories with an objectSelector: {key: applyset.kubernetes.io/id, operator: "
                   "DoesNotExist}"),
         *guard.object);
   }
@@ -101,9 +101,9 @@ class Interceptions {
     builder_.contents->add_problem(
         Severity::warning,
         Error(ErrorKind::invalid, fmt::format("{} intercepts {}", guard.text(), list))
-            .because("it fails closed: while it does not answer, the cluster cannot keep its own parts running")
+            .because("its failurePolicy is Fail: while it does not answer, the cluster cannot run its own components")
             .at(builder_.position(*guard.object))
-            .next(fmt::format("keep it out of them with a namespaceSelector: {{key: kubernetes.io/metadata.name, "
+            .next(fmt::format("exclude these namespaces with a namespaceSelector: {{key: kubernetes.io/metadata.name, "
                               "operator: NotIn, values: [{}]}}",
                               namespaces)),
         *guard.object);

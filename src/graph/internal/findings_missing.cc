@@ -33,7 +33,7 @@ class Missing {
       if (builder_.find({.group = "", .kind = "Namespace", .ns = {}, .name = ns}) == kNone) missing[ns].push_back(i);
     }
     for (const auto& [ns, objects] : missing)
-      refuse(objects[0], Error(ErrorKind::not_found, fmt::format("{} cannot be stored", builder_.text_of(objects)))
+      refuse(objects[0], Error(ErrorKind::not_found, fmt::format("{} cannot be applied", builder_.text_of(objects)))
                              .because(fmt::format("namespace {} is neither in the bundle nor in the cluster", ns))
                              .next(fmt::format("add it to the bundle, or: kubectl create namespace {}", ns)));
   }
@@ -46,7 +46,7 @@ class Missing {
         missing[builder_.kind_of[i]].push_back(i);
     }
     for (const auto& [number, objects] : missing) {
-      Error error(ErrorKind::not_found, fmt::format("{} cannot be stored", builder_.text_of(objects)));
+      Error error(ErrorKind::not_found, fmt::format("{} cannot be applied", builder_.text_of(objects)));
       const Kind& kind = builder_.kinds[number];
       refuse(objects[0], std::move(error).because(kind.served == Kind::Served::other_versions ? in_other_versions(kind)
                                                                                               : in_no_version(kind)));
@@ -124,7 +124,7 @@ class Missing {
       return refuse(*guard.object,
                     Error(ErrorKind::not_found, fmt::format("{} can never answer", guard.text()))
                         .because(fmt::format("its {} is neither in the bundle nor in the cluster", service))
-                        .next("add the Service to the bundle, or change the one that it names"));
+                        .next("add the Service to the bundle, or correct the reference"));
     uint32_t node =
         builder_.find({.group = "", .kind = "Service", .ns = guard.service->ns, .name = guard.service->name});
     if (node == kNone || builder_.value(node)["spec"]["selector"].members().empty()) return;

@@ -83,10 +83,10 @@ void GraphBuilder::index_objects() {
     auto [first, is_new] = by_key_.emplace(view(key(i)), i);
     if (!is_new) {
       contents->add_problem(Severity::error,
-                            Error(ErrorKind::invalid, fmt::format("{} comes twice", key(i).text()))
-                                .because(fmt::format("it comes first at {}", position(first->second)))
+                            Error(ErrorKind::invalid, fmt::format("{} is in the bundle twice", key(i).text()))
+                                .because(fmt::format("it is first defined at {}", position(first->second)))
                                 .at(position(i))
-                                .next("take one of the two out of the bundle"),
+                                .next("remove one of the two from the bundle"),
                             i);
       continue;
     }

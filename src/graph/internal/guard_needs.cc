@@ -171,7 +171,7 @@ class GuardNeeds {
     auto [entry, is_new] = gates_.try_emplace(set, kNone);
     if (is_new) entry->second = gate(matches);
     builder_.need(object, entry->second, Level::ready, true,
-                  matches.size() == 1 ? reason(matches[0]) : std::string("the guards that it meets"));
+                  matches.size() == 1 ? reason(matches[0]) : std::string("the webhooks and policies that guard it"));
   }
 
   // Delays the registration of guards that fail closed and would refuse objects that they depend on. If such a guard
@@ -192,7 +192,7 @@ class GuardNeeds {
       if (writers.contains(uint64_t{*guard.object} << 32 | exemption.object)) continue;
       if (!seen.insert(uint64_t{*guard.object} << 32 | exemption.object).second) continue;
       builder_.need(*guard.object, exemption.object, Level::ready, true,
-                    fmt::format("{} would refuse it, and stands on it", short_name(guard)));
+                    fmt::format("{} would refuse it, and depends on it", short_name(guard)));
     }
     for (uint32_t i = 0; i < contents_.guards.size(); ++i) {
       const Guard& guard = contents_.guards[i];
@@ -203,7 +203,7 @@ class GuardNeeds {
         std::string_view refused = refused_beside(guard, builder_.key(object).ns);
         // Without its inventory, no later run could start to repair anything.
         if (refused.empty() && sees_record(builder_, guard)) refused = "the inventory of the bundle";
-        if (refused.empty() && intercepting.contains(i)) refused = "what it stands on";
+        if (refused.empty() && intercepting.contains(i)) refused = "what it depends on";
         if (!refused.empty() && seen.insert(uint64_t{*guard.object} << 32 | object).second)
           builder_.need(*guard.object, object, is_service ? Level::stored : Level::ready, true,
                         fmt::format("{} would refuse {}", short_name(guard), refused));

@@ -119,10 +119,10 @@ class Loops {
       Error step(ErrorKind::invalid, steps[i]);
       cause = cause ? std::move(step).because(*std::move(cause)) : std::move(step);
     }
-    Error error(ErrorKind::invalid, fmt::format("{} needs itself, in a loop", builder_.contents->text(knot[0])));
+    Error error(ErrorKind::invalid, fmt::format("{} is part of a dependency cycle", builder_.contents->text(knot[0])));
     if (cause) error = std::move(error).because(*std::move(cause));
     if (knot[0] < builder_.object_count()) error = std::move(error).at(builder_.position(knot[0]));
-    builder_.contents->add_problem(Severity::error, std::move(error).next("take one of these needs away"), knot[0]);
+    builder_.contents->add_problem(Severity::error, std::move(error).next("remove one of these dependencies"), knot[0]);
   }
 
   // Takes the nodes in an order that the hard needs allow. If only nodes with soft needs are left, the one with the

@@ -77,7 +77,7 @@ class Steps {
     if (error == std::errc() && end == digits.data() + digits.size()) return value;
     builder_.contents->add_problem(
         Severity::error,
-        Error(ErrorKind::invalid, fmt::format("{} has no number as {}", builder_.key(object).text(), annotation))
+        Error(ErrorKind::invalid, fmt::format("{} has an invalid {}", builder_.key(object).text(), annotation))
             .because(fmt::format("\"{}\" is not a whole number between -2147483648 and 2147483647", text))
             .at(builder_.position(object)),
         object);
@@ -89,10 +89,10 @@ class Steps {
     std::string_view argo_hook = annotations[kArgoHook].string_or("");
     std::string what;
     if (builder_.contents->left_out[object]) {
-      what = fmt::format("{} is left out: it is a hook of Helm for {}{}", builder_.key(object).text(),
+      what = fmt::format("{} is skipped: it is a Helm hook for {}{}", builder_.key(object).text(),
                          annotations[kHookAnnotation].string_or(""), which_run(annotations));
     } else if (!argo_hook.empty()) {
-      what = fmt::format("{} is applied with the others, though it is a hook of Argo CD for {}",
+      what = fmt::format("{} is applied with the others, although it is an Argo CD hook for {}",
                          builder_.key(object).text(), argo_hook);
     } else {
       return;
@@ -106,7 +106,8 @@ class Steps {
     if (!builder_.options.was_there) return "";
     std::optional<Hook> hook = read_hook(annotations, !*builder_.options.was_there);
     if (!hook || hook->is_left_out()) return "";
-    return *builder_.options.was_there ? ", and the bundle was installed before" : ", and the bundle is installed anew";
+    return *builder_.options.was_there ? ", and the bundle is already installed"
+                                       : ", and this is the first installation of the bundle";
   }
 
   GraphBuilder& builder_;

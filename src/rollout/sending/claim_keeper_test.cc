@@ -128,14 +128,15 @@ TEST_F(ClaimKeeperTest, AnOperatorInTheWayOfItsOwnRecordIsRepaired) {
             "Namespace operator unchanged\nService operator/webhook unchanged\nDeployment operator/operator changed\n"
             "ValidatingWebhookConfiguration maps unchanged\nConfigMap default/a unchanged\n"
             "ConfigMap default/old removed\n");
-  EXPECT_EQ(texts(journal::EventKind::warning),
-            "webhook v.maps.example.com (ValidatingWebhookConfiguration maps) intercepts the record of the bundle, "
-            "ConfigMap default/fairlead-shop: it fails closed: while it does not answer, no run can claim the bundle, "
-            "and one that would extend the record cannot begin\n"
-            "the bundle is not claimed, and nobody else is kept out of it, until webhook v.maps.example.com answers: "
-            "webhook v.maps.example.com cannot be called: nothing listens behind service operator/webhook:443 (dial "
-            "tcp 10.96.7.243:443: connect: connection refused). It is part of this bundle, so what the record of the "
-            "bundle covers is rolled out all the same\n");
+  EXPECT_EQ(
+      texts(journal::EventKind::warning),
+      "webhook v.maps.example.com (ValidatingWebhookConfiguration maps) intercepts the inventory of the bundle, "
+      "ConfigMap default/fairlead-shop: its failurePolicy is Fail: while it does not answer, no run can claim the "
+      "bundle or add objects to its inventory\n"
+      "the bundle is not claimed, and nobody else is kept out of it, until webhook v.maps.example.com answers: "
+      "webhook v.maps.example.com cannot be called: nothing listens behind service operator/webhook:443 (dial "
+      "tcp 10.96.7.243:443: connect: connection refused). It is part of this bundle, so what the record of the "
+      "bundle covers is rolled out all the same\n");
   EXPECT_NE(texts(journal::EventKind::note).find("the bundle is claimed now\n"), std::string::npos) << events();
   EXPECT_FALSE(record()["metadata"]["annotations"].contains("fairlead.dev/claim"));
 }

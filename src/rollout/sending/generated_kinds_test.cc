@@ -86,7 +86,7 @@ TEST_F(MadeKindsTest, WithoutAMakerItIsRefusedBeforeAnythingIsSent) {
   EXPECT_EQ(ending.how, Ending::How::failed);
   for (const ObjectEnding& object : ending.objects) EXPECT_EQ(object.state, ObjectEnding::State::not_sent);
   EXPECT_EQ(reports(ending),
-            "error: NeedsLabel owner cannot be stored\n"
+            "error: NeedsLabel owner cannot be applied\n"
             "  because   the cluster does not serve kind NeedsLabel in constraints.gatekeeper.sh/v1\n"
             "  because   it serves nothing of group constraints.gatekeeper.sh\n"
             "  from      bundle.yaml:6\n"
@@ -99,7 +99,7 @@ TEST_F(MadeKindsTest, AVersionThatItsDefinitionDoesNotServeIsRefusedBeforeAnythi
   Ending ending = apply(templates() + odd);
   EXPECT_EQ(ending.how, Ending::How::failed);
   EXPECT_EQ(reports(ending),
-            "error: ConstraintTemplate t cannot be stored\n"
+            "error: ConstraintTemplate t cannot be applied\n"
             "  because   its CRD serves templates.gatekeeper.sh/v1, not templates.gatekeeper.sh/v9\n"
             "  from      bundle.yaml:6\n"
             "  next      change its apiVersion, or the CRD\n");

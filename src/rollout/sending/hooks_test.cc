@@ -238,8 +238,10 @@ TEST_F(HooksTest, InstallationsAndUpgradesHaveTheirOwn) {
   EXPECT_EQ(uid("first"), first);
   EXPECT_NE(uid("later"), "");
   EXPECT_EQ(uid("try"), "");
-  EXPECT_THAT(events(), HasSubstr("Job default/first is left out: it is a hook of Helm for pre-install, and the bundle "
-                                  "was installed before"));
+  EXPECT_THAT(
+      events(),
+      HasSubstr(
+          "Job default/first is skipped: it is a Helm hook for pre-install, and the bundle is already installed"));
 }
 
 TEST_F(HooksTest, ADryRunDeletesNothing) {
