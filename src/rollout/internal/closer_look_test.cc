@@ -77,7 +77,9 @@ spec:
   EXPECT_EQ(ending.how, Ending::How::failed);
   EXPECT_EQ(without_suffixes(found(ending)),
             "log container app of pod default/web (exit code 7)\n"
-            "  no such table\n");
+            "  no such table\n"
+            "events Job default/web\n"
+            "  BackoffLimitExceeded: Job has reached the specified backoff limit\n");
 }
 
 TEST_F(CloserLookTest, WhatKubernetesWarnsOfIsQuotedToo) {
