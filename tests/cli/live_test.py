@@ -120,9 +120,13 @@ class Live(unittest.TestCase):
         lines = self.until(terminal, lambda lines: any(line.startswith("  Deployment default/slow ") for line in lines)
                            and any(line.startswith("  5 ConfigMaps in default ") for line in lines))
         self.assertRegex(lines[0], r"^ TIME · 3\d of 38 ready · .*waiting for ")
-        for width, height in ((60, 20), (140, 30), (34, 12), (100, 6), (20, 5), (100, 20)):
+        # A terminal wraps what it shows when it becomes narrower. Where the view then has more rows than the window, its
+        # first rows leave the screen and cannot be erased; so every step here leaves room for the wrapped view.
+        for width, height in ((60, 20), (140, 30), (70, 30), (34, 20), (34, 12), (100, 6), (100, 20), (50, 20), (20, 20), (20, 5),
+                              (100, 20)):
             with self.subTest(f"{width} x {height}"):
                 terminal.resize(width, height)
+
                 def fits(lines):
                     # Narrow windows show names only, and low ones say that there is more.
                     explains = any("TIME" in line for line in lines[1:])

@@ -16,7 +16,7 @@ def config_map(name, **data):
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
 
 
-SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db"}, "stringData": {"password": "open sesame"}}
+SECRET: dict = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db"}, "stringData": {"password": "open sesame"}}
 
 
 class Plan(unittest.TestCase):

@@ -1,8 +1,8 @@
 // Asks the API server which permissions a rollout lacks, as far as a dry run cannot show it.
 #pragma once
 
-#include "rollout/internal/prune.h"
 #include "rollout/core/run.h"
+#include "rollout/internal/prune.h"
 
 namespace fairlead::rollout {
 
