@@ -1,18 +1,10 @@
 #include "inventory/applyset.h"
 
-#include <openssl/evp.h>
-
 #include "base/base64.h"
+#include "inventory/digest.h"
 
 namespace fairlead::inventory {
 namespace {
-
-std::string sha256(std::string_view text) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr);
-  return std::string(digest, digest + size);
-}
 
 // Uses the URL-safe alphabet without padding.
 std::string to_base64url(std::string_view bytes) {

@@ -87,6 +87,28 @@ Task<Outcome<std::unique_ptr<Inventory>>> Inventory::open(kube::Client& client, 
   co_return inventory;
 }
 
+Outcome<std::unique_ptr<Inventory>> Inventory::of(kube::Client& client, kube::Discovery& discovery, Json parent) {
+  std::string_view name = parent["metadata"]["name"].string_or("");
+  std::string_view ns = parent["metadata"]["namespace"].string_or("");
+  std::string prefix = fmt::format("{}-", kTool);
+  std::string bundle(name.starts_with(prefix) ? name.substr(prefix.size()) : "");
+  TRY(check_name(bundle));
+  std::unique_ptr<Inventory> inventory(
+      new Inventory(client, discovery, {.name = std::move(bundle), .ns = std::string(ns)}));
+  TRY(inventory->take_in(std::move(parent)));
+  inventory->remember_reading();
+  return inventory;
+}
+
+std::string_view Inventory::annotation(std::string_view name) const {
+  if (auto found = annotations_.find(name); found != annotations_.end()) return found->second;
+  return stored_ ? (*stored_)["metadata"]["annotations"][name].string_or("") : std::string_view();
+}
+
+std::string_view Inventory::uid() const {
+  return stored_ ? (*stored_)["metadata"]["uid"].string_or("") : std::string_view();
+}
+
 std::string Inventory::field_manager() const {
   return options_.field_manager.empty() ? bundle().field_manager() : options_.field_manager;
 }
@@ -183,6 +205,7 @@ Json Inventory::parent_with(const Coverage& coverage, const std::optional<Claim>
   if (!known.managers.empty())
     annotations.make(kManagersAnnotation) = Json(Json::Array(known.managers.begin(), known.managers.end())).dump();
   if (installed_) annotations.make(kInstalledAnnotation) = "true";
+  for (const auto& [name, value] : annotations_) annotations.make(name) = value;
   if (claim) annotations.make(kClaimAnnotation) = claim->dump();
   else annotations.if_object()->erase(kClaimAnnotation);
   if (Json::Object* members = metadata.if_object()) members->erase("managedFields");

@@ -115,6 +115,9 @@ class Inventory {
   // ConfigMap exists but is not the inventory of this bundle.
   static Task<kube::Outcome<std::unique_ptr<Inventory>>> open(kube::Client& client, kube::Discovery& discovery,
                                                               Options options);
+  // Returns the inventory of a parent that was listed, without a request. Fails as open() does, and if the parent is
+  // not that of a bundle of Fairlead.
+  static kube::Outcome<std::unique_ptr<Inventory>> of(kube::Client& client, kube::Discovery& discovery, Json parent);
   ~Inventory();
   Inventory(const Inventory&) = delete;
   Inventory& operator=(const Inventory&) = delete;
@@ -136,6 +139,13 @@ class Inventory {
   const Coverage& coverage() const { return coverage_; }
   // True if a run of the bundle has ever called settle(), which means that it completed.
   bool was_installed() const;
+  // Returns the value of an annotation of the parent: the one that annotate() set, else as it was last read or written.
+  // Empty if there is none.
+  std::string_view annotation(std::string_view name) const;
+  // Sets an annotation of the parent. The next write of the parent takes it along.
+  void annotate(std::string name, std::string value) { annotations_[std::move(name)] = std::move(value); }
+  // The uid of the parent; empty if it does not exist.
+  std::string_view uid() const;
   // The claim in the parent as it was last read or written, even if it is our own.
   std::optional<Claim> claimed_by() const;
   // True if no other run can be working on the bundle: there is no claim, its holder is known to have ended, or it is
@@ -214,6 +224,8 @@ class Inventory {
   Coverage coverage_;
   // Field managers of runs of this bundle, besides the bundle's own.
   std::set<std::string, std::less<>> managers_;
+  // What annotate() set.
+  std::map<std::string, std::string, std::less<>> annotations_;
   // Our own claim while we have the bundle, and the time when its last renewal was sent.
   std::optional<Claim> own_;
   TimePoint renewed_at_{};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/duration_text.h"
+#include "history/history.h"
 #include "inventory/unchanged.h"
 #include "manifest/secrets.h"
 #include "object/containers.h"
@@ -30,6 +31,9 @@ using journal::EventKind;
 constexpr Duration kReminder = std::chrono::seconds(30);
 constexpr size_t kRemindedOf = 5;
 constexpr size_t kProbePlaces = 8;
+// How long it may take to keep the run in the bundle's history.
+constexpr Duration kKeepingTime = std::chrono::seconds(10);
+constexpr size_t kNamedLeft = 3;
 
 // Returns the namespaces of the bundle, because the user most likely may create objects there.
 std::vector<std::string> namespaces_for_probes(const Options& options, const manifest::Bundle& bundle) {
@@ -283,29 +287,88 @@ class Engine {
     co_return std::nullopt;
   }
 
+  static void add_errors(Ending& ending, std::vector<Error> errors) {
+    for (Error& error : errors) {
+      bool only_late = ending.how == Ending::How::done || ending.how == Ending::How::timed_out;
+      ending.how = only_late && error.kind() == ErrorKind::timeout ? Ending::How::timed_out : Ending::How::failed;
+      ending.causes.push_back({.error = std::move(error), .blocks = {}});
+    }
+  }
+
+  // Tells which members are no longer in the manifests, and stay because nobody asked to prune them.
+  void tell_what_left() {
+    if (run_.options.prune || run_.options.is_partial || run_.options.dry_run || !prepared_.inventory) return;
+    std::string named;
+    size_t count = 0;
+    for (const inventory::Member& member : prepared_.members) {
+      bool is_home = member.key == object::namespace_key(prepared_.inventory->home());
+      if (run_.find(member.key) || is_home || member.terminating) continue;
+      if (++count <= kNamedLeft) named += (count == 1 ? "" : ", ") + member.key.text();
+    }
+    if (count == 0) return;
+    if (count > kNamedLeft) named += fmt::format(" and {} more", count - kNamedLeft);
+    run_.note(EventKind::note,
+              fmt::format("{} object{} of the bundle {} no longer in the manifests: {}; --prune deletes {}", count,
+                          count == 1 ? "" : "s", count == 1 ? "is" : "are", named, count == 1 ? "it" : "them"));
+  }
+
+  // Keeps the run in the bundle's history if it changed something. A failure is only a warning.
+  Task<void> remember(Ending& ending) {
+    inventory::Inventory* inventory = prepared_.inventory.get();
+    if (run_.options.dry_run || !inventory || !inventory->claimed()) co_return;
+    std::string how(name_of(ending.how));
+    history::note_run(*inventory,
+                      {.who = run_.options.holder, .how = how, .objects = static_cast<int64_t>(run_.states.size())},
+                      loop_.clock().wall_now());
+    if (run_.options.is_partial || !is_worth_keeping(ending)) co_return;
+    history::Run run{.how = how,
+                     .who = run_.options.holder,
+                     .note = run_.options.note,
+                     .with_secrets = run_.options.keep_secrets,
+                     .objects = {}};
+    for (uint32_t node = 0; node < run_.states.size(); ++node)
+      run.objects.push_back(history::kept(run_.object(node), name_of(ending.objects[node].state),
+                                          run_.options.keep_secrets, inventory->label_value()));
+    Result<int64_t> kept = co_await with_deadline(loop_, loop_.now() + kKeepingTime, "no answer in time",
+                                                  history::keep_revision(run_.client, *inventory, run));
+    if (kept) ending.revision = *kept;
+    else run_.note(EventKind::warning, "this run is not kept in the history of the bundle: " + kept.error().message());
+  }
+
+  // False for a run that found everything as it should be, after one that was done.
+  bool is_worth_keeping(const Ending& ending) const {
+    using Stored = ObjectState::Stored;
+    bool has_changed = std::ranges::any_of(run_.states, [](const ObjectState& state) {
+      return state.stored == Stored::created || state.stored == Stored::changed;
+    });
+    bool has_removed =
+        std::ranges::find(ending.objects, ObjectEnding::State::removed, &ObjectEnding::state) != ending.objects.end();
+    std::vector<history::Revision> before = history::revisions_of(*prepared_.inventory);
+    bool is_well_again = ending.how == Ending::How::done && (before.empty() || !before.front().is_done());
+    return has_changed || has_removed || is_well_again;
+  }
+
   Task<Ending> finish(CancelSource* stop) {
     bool complete = !run_.stopping && !run_.out_of_time && run_.errors.empty();
     Pruned pruned;
     if (!run_.stopping) co_await delete_ended_hooks(run_, complete);
     if (complete && run_.options.prune && prepared_.inventory) pruned = co_await prune_what_left(stop);
     co_await end_watching();
-    claim_scope_.cancel();
-    co_await claim_scope_.join();
     bool settled = complete && pruned.errors.empty();
-    co_await claim_keeper_.give_back(settled ? std::optional(remaining(pruned)) : std::nullopt);
     if (run_.options.dry_run) {
       add_order(run_);
       co_await check_permissions(run_, pruned);
     }
     Ending ending = ending_of(run_);
+    for (const ObjectEnding& object : pruned.objects) ending.objects.push_back(object);
+    add_errors(ending, std::move(pruned.errors));
+    tell_what_left();
+    co_await remember(ending);
+    claim_scope_.cancel();
+    co_await claim_scope_.join();
+    co_await claim_keeper_.give_back(settled ? std::optional(remaining(pruned)) : std::nullopt);
     co_await look_closer(run_, ending);
-    for (ObjectEnding& object : pruned.objects) ending.objects.push_back(std::move(object));
-    if (claim_keeper_.loss()) pruned.errors.push_back(*claim_keeper_.loss());
-    for (Error& error : pruned.errors) {
-      bool only_late = ending.how == Ending::How::done || ending.how == Ending::How::timed_out;
-      ending.how = only_late && error.kind() == ErrorKind::timeout ? Ending::How::timed_out : Ending::How::failed;
-      ending.causes.push_back({.error = std::move(error), .blocks = {}});
-    }
+    if (claim_keeper_.loss()) add_errors(ending, {*claim_keeper_.loss()});
     co_return ending;
   }
 

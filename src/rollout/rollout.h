@@ -71,6 +71,8 @@ struct Ending {
   std::vector<PathStep> critical_path;
   // Only of a dry run.
   std::vector<Concern> concerns;
+  // The number of the revision that this run is in the bundle's history; zero if it is none.
+  int64_t revision = 0;
   Duration took{};
   uint64_t requests = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "async/scope.h"
+#include "history/history.h"
 #include "object/containers.h"
 #include "removal/internal/ending.h"
 
@@ -126,6 +127,7 @@ class Members {
     for (const ObjectEnding& object : ending.objects)
       if (object.state != ObjectEnding::State::gone && object.state != ObjectEnding::State::absent)
         remaining.push_back(object.key);
+    if (remaining.empty() && ending.how == Ending::How::done) co_await history::delete_revisions(client_, inventory_);
     auto settled = co_await inventory_.settle(remaining);
     if (!settled && !settled.error().is(kube::FaultKind::not_found))
       journal_.add({.kind = EventKind::warning,

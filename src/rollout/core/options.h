@@ -57,6 +57,13 @@ struct Options {
   Duration timeout = std::chrono::minutes(15);
   // Time limits by kind ("Job", "Deployment.apps") that replace the defaults (readiness/timeouts.h).
   std::map<std::string, Duration, std::less<>> timeout_for;
+  // The bundle is only a part of the manifests. Objects that it lacks have not left them, and the run is not kept in
+  // the bundle's history.
+  bool is_partial = false;
+  // Keep the values of Secrets in the bundle's history, not only their hashes.
+  bool keep_secrets = false;
+  // Said of this run in the bundle's history, such as "rollback to revision 2".
+  std::string note;
   // The maximum number of requests in flight; zero means as many as the server handles well.
   size_t concurrency = 0;
   IgnorePolicy ignore_policy = IgnorePolicy::standard;
