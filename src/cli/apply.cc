@@ -7,6 +7,7 @@
 #include "cli/output_flags.h"
 #include "cli/planning.h"
 #include "cli/recorded_flags.h"
+#include "cli/rollback.h"
 #include "cli/rollout_flags.h"
 #include "cli/run_journal.h"
 #include "cli/selection.h"
@@ -21,6 +22,8 @@ namespace {
 using rollout::Ending;
 
 struct ApplyFlags : RolloutFlags {
+  bool keep_secrets = false;
+  bool rollback_on_failure = false;
   bool no_wait = false;
   std::vector<std::string> timeout_for;
   std::string dry_run = "none";
@@ -43,6 +46,7 @@ Result<rollout::Options> options_of(const ApplyFlags& flags) {
   TRY_ASSIGN(rollout::Options options, rollout_options(flags));
   options.dry_run = flags.dry_run != "none";
   options.compare_only = flags.dry_run == "client";
+  options.keep_secrets = flags.keep_secrets;
   options.wait = !flags.no_wait;
   options.ignore_policy = ignore_policy_of(flags.ignore_policy);
   TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead apply … --timeout-for Job=30m"));
@@ -96,20 +100,28 @@ Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& 
   }
 
   settings->may_draw = [&cluster] { return (*cluster)->requests() > 0; };
-  report::RolloutReport shown(loop, (*journal)->journal(), *std::move(settings), options->dry_run);
+  report::RolloutReport shown(loop, (*journal)->journal(), *settings, options->dry_run);
   (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); }, shown.detail());
   logs::RunLogs lines((*cluster)->client(), (*cluster)->discovery(), (*journal)->journal(), *std::move(filter));
   if (flags.logs) (*journal)->journal().read_by([&](const journal::Event& event) { lines.read(event); });
   Ending ending = co_await rollout::roll_out((*cluster)->client(), (*cluster)->discovery(), *std::move(bundle),
-                                             *std::move(options), (*journal)->journal(), &stop);
+                                             *options, (*journal)->journal(), &stop);
   co_await lines.close();
   shown.finish(ending);
+  if (flags.rollback_on_failure)
+    co_await go_back_after_failure(**cluster, *std::move(options), ending, *std::move(settings), &stop);
   co_await (*cluster)->close();
   co_return (*journal)->close(exit_code(ending.how));
 }
 
 void add_flags(CLI::App& command, ApplyFlags& flags) {
   add_rollout_flags(command, flags);
+  command.add_flag("--keep-secrets", flags.keep_secrets, "Keep the values of Secrets in the bundle's history")
+      ->needs("--name");
+  command
+      .add_flag("--rollback-on-failure", flags.rollback_on_failure,
+                "If it fails, go back to the last revision of the bundle that was done")
+      ->needs("--name");
   command.add_flag("--no-wait", flags.no_wait, "Do not wait until objects are ready");
   command.add_option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
       ->type_name("KIND=DURATION")

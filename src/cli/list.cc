@@ -19,10 +19,9 @@ Task<Result<int>> list(Cluster& cluster, const ListFlags& flags) {
   std::string text = status::text_of(*bundles, {.now = cluster.client().server_now(), .wide = flags.output == "wide"});
   if (bundles->bundles.empty()) {
     text.clear();
-    bundles->notes.push_back(flags.all_namespaces ? "there are no bundles"
-                                                  : fmt::format("there are no bundles in namespace "
-                                                                "{}; -A lists all namespaces",
-                                                                own));
+    bundles->notes.push_back(flags.all_namespaces
+                                 ? "there are no bundles"
+                                 : fmt::format("there are no bundles in namespace {}; -A lists all namespaces", own));
   }
   print_result(flags.output, text, status::json_of(*bundles), bundles->notes);
   co_return int(kDone);

@@ -49,9 +49,11 @@ int run(int argc, char** argv) {
   add_delete(app, invocation);
   add_diff(app, invocation);
   add_graph(app, invocation);
+  add_history(app, invocation);
   add_list(app, invocation);
   add_logs(app, invocation);
   add_plan(app, invocation);
+  add_rollback(app, invocation);
   add_sandbox(app, invocation);
   add_status(app, invocation);
   add_timeline(app, invocation);

@@ -71,6 +71,7 @@ Result<rollout::Options> rollout_options(const RolloutFlags& flags) {
   options.adopt = flags.adopt;
   options.prune = flags.prune;
   options.with_contents = flags.with_contents;
+  options.is_partial = !flags.only.empty() || !flags.skip.empty();
   options.concurrency = flags.concurrency;
   options.run = run_of(::getpid());
   options.run_known_dead = is_gone_run;

@@ -17,8 +17,7 @@ struct StatusFlags {
   std::string output = "text";
 };
 
-// Shows the bundle. Under --watch, shows it again whenever something has
-// changed, until all of it is ready.
+// Shows the bundle. Under --watch, shows it again whenever something has changed, until all of it is ready.
 Task<Result<int>> show(Cluster& cluster, const StatusFlags& flags) {
   std::string before;
   while (true) {
@@ -42,7 +41,7 @@ Task<Result<int>> show(Cluster& cluster, const StatusFlags& flags) {
 
 void add_status(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<StatusFlags>();
-  CLI::App* command = app.add_subcommand("status", "Show how the objects of a bundle are, and why");
+  CLI::App* command = app.add_subcommand("status", "Show how the objects of a bundle are, and what has drifted");
   command->add_option("NAME", flags->name, "The bundle's name")->required()->type_name("");
   command->add_flag("-w,--watch", flags->watch, "Show it again when something changes, until all of it is ready");
   add_query_output(*command, flags->output);
@@ -51,7 +50,8 @@ void add_status(CLI::App& app, Invocation& invocation) {
       "  fairlead status shop\n"
       "  fairlead status shop -n team-a --watch\n\n"
       "Exit codes: 0 everything is ready, 1 something is not, or "
-      "it failed, 64 invalid command line, 130 interrupted.");
+      "it failed, 64 invalid command line, 130 interrupted.\n"
+      "Drift alone is not a failure: it is shown.");
   command->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       return run_query(invocation.globals, [flags](Cluster& cluster) { return show(cluster, *flags); });

@@ -25,7 +25,8 @@ Task<Result<int>> trace(Cluster& cluster, const TraceFlags& flags) {
 
 void add_trace(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<TraceFlags>();
-  CLI::App* command = app.add_subcommand("trace", "Follow an object, through its owners, to its bundle");
+  CLI::App* command =
+      app.add_subcommand("trace", "Follow an object to its bundle, its manifest and the run that applied it");
   command->add_option("KIND/NAME", flags->object, "The object, as kubectl takes it")->required()->type_name("");
   add_query_output(*command, flags->output);
   command->footer(

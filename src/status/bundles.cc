@@ -3,37 +3,22 @@
 #include <algorithm>
 
 #include "async/scope.h"
-#include "inventory/inventory.h"
 #include "readiness/verdict.h"
 
 namespace fairlead::status {
 namespace {
 
-// When the record was last written.
-std::string last_write_of(const Json& record) {
-  std::string last;
-  for (const Json& entry : record["metadata"]["managedFields"].items())
-    last = std::max(last, std::string(entry["time"].string_or("")));
-  return last;
-}
-
-// The name of the bundle whose record this is; empty if it is not the record of
-// a bundle of ours.
-std::string bundle_of(const Json& record) {
-  constexpr std::string_view kPrefix = "fairlead-";
-  std::string_view name = record["metadata"]["name"].string_or("");
-  std::string_view tooling = record["metadata"]["annotations"][inventory::kToolingAnnotation].string_or("");
-  bool is_ours = tooling.starts_with("fairlead/") && name.starts_with(kPrefix);
-  return is_ours ? std::string(name.substr(kPrefix.size())) : "";
-}
-
 Task<void> summarize(kube::Client& client, kube::Discovery& discovery, Json record, Bundles& bundles) {
-  BundleSummary summary{.name = bundle_of(record),
-                        .home = std::string(record["metadata"]["namespace"].string_or("")),
-                        .created = std::string(record["metadata"]["creationTimestamp"].string_or("")),
-                        .last_run = last_write_of(record)};
-  auto inventory = co_await inventory::Inventory::open(client, discovery, {.name = summary.name, .ns = summary.home});
-  if (!inventory || !(*inventory)->exists()) co_return;  // it is not what it looks like, or was deleted meanwhile
+  std::string created(record["metadata"]["creationTimestamp"].string_or(""));
+  auto inventory = inventory::Inventory::of(client, discovery, std::move(record));
+  // Not the record of a bundle of ours: an ApplySet of another tool.
+  if (!inventory) co_return;
+  BundleSummary summary{.name = (*inventory)->name(),
+                        .home = (*inventory)->home(),
+                        .created = std::move(created),
+                        .last_run = history::last_run_of(**inventory)};
+  std::vector<history::Revision> revisions = history::revisions_of(**inventory);
+  if (!revisions.empty()) summary.revision = revisions.front();
   if (!(*inventory)->is_free()) summary.held_by = (*inventory)->claimed_by()->holder;
   auto members = co_await (*inventory)->members(true);
   if (!members) {
@@ -64,18 +49,15 @@ Task<Result<Bundles>> read_bundles(kube::Client& client, kube::Discovery& discov
   Bundles bundles;
   kube::Outcome<kube::List> records = co_await list_records(client, ns);
   if (!records && ns.empty() && records.error().is(kube::FaultKind::forbidden)) {
-    bundles.notes.push_back(
-        fmt::format("this user may not list ConfigMaps in all namespaces: only "
-                    "those of namespace {} are shown",
-                    fallback));
+    bundles.notes.push_back(fmt::format(
+        "this user may not list ConfigMaps in all namespaces: only those of namespace {} are shown", fallback));
     records = co_await list_records(client, fallback);
   }
   if (!records) co_return fail(records.error().error());
   auto known = co_await discovery.all();
   if (!known) co_return fail(known.error().error());
   Scope scope(client.loop(), co_await current_cancel());
-  for (Json& record : records->items)
-    if (!bundle_of(record).empty()) scope.spawn(summarize(client, discovery, std::move(record), bundles));
+  for (Json& record : records->items) scope.spawn(summarize(client, discovery, std::move(record), bundles));
   co_await scope.join();
   std::ranges::sort(bundles.bundles, {}, [](const BundleSummary& one) { return std::pair(one.home, one.name); });
   co_return bundles;

@@ -1,9 +1,11 @@
 // The bundles of a cluster, or of a namespace.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "history/history.h"
 #include "kube/client.h"
 #include "kube/discovery.h"
 
@@ -18,8 +20,8 @@ struct BundleSummary {
   size_t unlisted_kinds = 0;
   // When the record was created.
   std::string created;
-  // When a run of the bundle last wrote it: that is when the last run ended, or, while one is at work, about now.
-  std::string last_run;
+  std::optional<history::LastRun> last_run;
+  std::optional<history::Revision> revision;
   // Who is working on the bundle now; empty if nobody is.
   std::string held_by;
 };

@@ -8,9 +8,24 @@
 namespace fairlead::status {
 namespace {
 
+using Drift = ObjectStatus::Drift;
 using readiness::State;
 
 constexpr int kSchemaVersion = 1;
+constexpr size_t kNamedFields = 4;
+
+std::string run_text(const std::optional<history::LastRun>& run, WallTime now) {
+  return run ? fmt::format("{} {} ago", run->how, age(run->when, now)) : "-";
+}
+
+Json json_of(const std::optional<history::LastRun>& run) {
+  if (!run) return nullptr;
+  return Json::Object{{"who", run->who}, {"when", run->when}, {"how", run->how}, {"objects", run->objects}};
+}
+
+Json json_of(const std::optional<history::Revision>& revision) {
+  return revision ? history::to_json(*revision) : Json();
+}
 
 Json json_of(const object::Key& key) {
   return Json::Object{{"group", key.group}, {"kind", key.kind}, {"namespace", key.ns}, {"name", key.name}};
@@ -24,15 +39,22 @@ std::string joined(const std::vector<std::string>& texts, size_t most) {
   return texts.size() > most ? fmt::format("{} and {} more", text, texts.size() - most) : text;
 }
 
-// "ready", "in progress: 0 of 1 replica is ready"
+// "ready", "in progress: 0 of 1 replica is ready; drifted: spec.replicas"
 std::string state_of(const ObjectStatus& object) {
-  if (object.is_ready()) return "ready";
-  return fmt::format("{}: {}", readiness::name_of(object.verdict.state), object.verdict.reason);
+  std::string text;
+  if (object.drift == Drift::gone) text = "gone: it was applied, and is not in the cluster";
+  else if (!object.not_applied.empty()) text = fmt::format("not applied: the last run says {}", object.not_applied);
+  else if (object.verdict.state == State::ready) text = "ready";
+  else text = fmt::format("{}: {}", readiness::name_of(object.verdict.state), object.verdict.reason);
+  if (object.drift == Drift::changed) text += "; drifted: " + joined(object.fields, kNamedFields);
+  if (object.left) text += "; no longer in the manifests";
+  return text;
 }
 
 std::string_view colour_of(const ObjectStatus& object) {
-  if (object.verdict.state == State::failed) return "\033[31m";
-  return object.is_ready() ? "\033[32m" : "\033[33m";
+  if (object.drift == Drift::gone || object.verdict.state == State::failed) return "\033[31m";
+  if (!object.is_ready() || object.drift == Drift::changed || object.left) return "\033[33m";
+  return "\033[32m";
 }
 
 std::vector<std::string> lines_below(const ObjectStatus& object) {
@@ -49,17 +71,28 @@ std::vector<std::string> lines_below(const ObjectStatus& object) {
   return lines;
 }
 
-std::string head_of(const BundleStatus& status) {
-  std::string text = fmt::format("bundle {}, namespace {}\n", status.name, status.home);
+std::string head_of(const BundleStatus& status, const Show& show) {
+  std::string text = fmt::format("bundle {}, namespace {}", status.name, status.home);
+  if (status.revision) text += fmt::format(", revision {}", status.revision->number);
+  if (status.last_run)
+    text += fmt::format("; last run {} by {}", run_text(status.last_run, show.now), status.last_run->who);
+  text += "\n";
   if (!status.held_by.empty()) text += fmt::format("{} is working on it now\n", status.held_by);
-  return printable(text + fmt::format("{} of {} objects ready\n", status.ready(), status.objects.size()));
+  text += fmt::format("{} of {} objects ready", status.ready(), status.objects.size());
+  if (size_t drifted = status.drifted()) text += fmt::format(", {} drifted", drifted);
+  return printable(text) + "\n";
 }
 
 Json json_of(const ObjectStatus& object) {
   Json json = json_of(object.key);
+  if (!object.source.empty()) json.make("source") = object.source;
   json.make("ready") = object.is_ready();
   json.make("state") = readiness::name_of(object.verdict.state);
   json.make("reason") = object.verdict.reason;
+  json.make("drift") = name_of(object.drift);
+  if (!object.fields.empty()) json.make("fields") = json_of(object.fields);
+  if (!object.not_applied.empty()) json.make("notApplied") = object.not_applied;
+  if (object.left) json.make("left") = true;
   if (!object.causes.empty()) json.make("causes") = json_of(object.causes);
   if (!object.next.empty()) json.make("next") = object.next;
   Json::Array blockers, pods;
@@ -72,11 +105,16 @@ Json json_of(const ObjectStatus& object) {
   return json;
 }
 
+std::string revision_text(const history::Revision& revision, WallTime now) {
+  return fmt::format("revision {}, {}, {} ago by {}{}{}", revision.number, revision.how, age(revision.when, now),
+                     revision.who, revision.note.empty() ? "" : ": ", revision.note);
+}
+
 }  // namespace
 
 std::string text_of(const Bundles& bundles, const Show& show) {
-  Row head{"NAMESPACE", "NAME", "OBJECTS", "READY", "LAST RUN", "AGE"};
-  if (show.wide) head.emplace_back("HELD BY");
+  Row head{"NAMESPACE", "NAME", "OBJECTS", "READY", "REVISION", "LAST RUN", "BY", "AGE"};
+  if (show.wide) head.insert(head.end(), {"FAIRLEAD", "HELD BY"});
   std::vector<Row> rows = {head};
   for (const BundleSummary& one : bundles.bundles) {
     std::string more = one.unlisted_kinds > 0 ? "+" : "";
@@ -84,9 +122,12 @@ std::string text_of(const Bundles& bundles, const Show& show) {
             one.name,
             std::to_string(one.objects) + more,
             std::to_string(one.ready),
-            age(one.last_run, show.now) + " ago",
+            one.revision ? std::to_string(one.revision->number) : "-",
+            run_text(one.last_run, show.now),
+            one.last_run ? one.last_run->who : "-",
             age(one.created, show.now)};
-    if (show.wide) row.push_back(one.held_by.empty() ? "-" : one.held_by);
+    if (show.wide)
+      row.insert(row.end(), {one.revision ? one.revision->version : "-", one.held_by.empty() ? "-" : one.held_by});
     rows.push_back(std::move(row));
   }
   return table(rows);
@@ -100,7 +141,8 @@ Json json_of(const Bundles& bundles) {
                            {"objects", uint64_t{one.objects}},
                            {"ready", uint64_t{one.ready}},
                            {"created", one.created},
-                           {"lastRun", one.last_run}});
+                           {"lastRun", json_of(one.last_run)},
+                           {"revision", json_of(one.revision)}});
     if (one.unlisted_kinds > 0) json.make("unlistedKinds") = uint64_t{one.unlisted_kinds};
     if (!one.held_by.empty()) json.make("heldBy") = one.held_by;
     all.push_back(std::move(json));
@@ -112,7 +154,7 @@ Json json_of(const Bundles& bundles) {
 std::string text_of(const BundleStatus& status, const Show& show) {
   size_t widest = 0;
   for (const ObjectStatus& object : status.objects) widest = std::max(widest, object.key.text().size());
-  std::string text = head_of(status);
+  std::string text = head_of(status, show);
   for (size_t i = 0; i < status.objects.size(); ++i) {
     const ObjectStatus& object = status.objects[i];
     bool is_last = i + 1 == status.objects.size();
@@ -121,6 +163,7 @@ std::string text_of(const BundleStatus& status, const Show& show) {
     std::string state = printable_line(state_of(object));
     if (show.colours) state = fmt::format("{}{}\033[0m", colour_of(object), state);
     text += fmt::format("{}{}   {}", is_last ? "└─ " : "├─ ", name, state);
+    if (show.wide && !object.source.empty()) text += "   " + printable_line(object.source);
     text += "\n";
     std::vector<std::string> below = lines_below(object);
     for (size_t line = 0; line < below.size(); ++line)
@@ -138,6 +181,9 @@ Json json_of(const BundleStatus& status) {
                          {"namespace", status.home},
                          {"isReady", status.is_ready()},
                          {"ready", uint64_t{status.ready()}},
+                         {"drifted", uint64_t{status.drifted()}},
+                         {"lastRun", json_of(status.last_run)},
+                         {"revision", json_of(status.revision)},
                          {"objects", std::move(objects)},
                          {"notes", json_of(status.notes)}});
   if (!status.held_by.empty()) json.make("heldBy") = status.held_by;
@@ -150,8 +196,10 @@ std::string text_of(const Trace& trace, const Show& show) {
   if (trace.bundle) text += fmt::format("  bundle    {}, namespace {}\n", trace.bundle->name, trace.bundle->home);
   else if (!trace.other_owner.empty()) text += fmt::format("  owner     {}\n", trace.other_owner);
   else text += "  bundle    none: it belongs to no bundle\n";
-  if (!trace.applied.empty())
-    text += fmt::format("  applied   {} ago, as {}\n", age(trace.applied, show.now), trace.manager);
+  if (!trace.source.empty()) text += fmt::format("  from      {}\n", trace.source);
+  if (trace.applied) text += fmt::format("  applied   {}\n", revision_text(*trace.applied, show.now));
+  if (trace.changed) text += fmt::format("  changed   {}\n", revision_text(*trace.changed, show.now));
+  if (show.wide && trace.applied) text += fmt::format("  fairlead  {}\n", trace.applied->version);
   return printable(text);
 }
 
@@ -162,12 +210,35 @@ Json json_of(const Trace& trace) {
                          {"object", json_of(trace.chain.front())},
                          {"owners", std::move(owners)},
                          {"bundle", nullptr},
-                         {"manager", trace.manager},
-                         {"applied", trace.applied},
+                         {"source", trace.source},
+                         {"applied", json_of(trace.applied)},
+                         {"changed", json_of(trace.changed)},
                          {"notes", json_of(trace.notes)}});
   if (trace.bundle) json.make("bundle") = Json::Object{{"name", trace.bundle->name}, {"namespace", trace.bundle->home}};
   if (!trace.other_owner.empty()) json.make("otherOwner") = trace.other_owner;
   return json;
+}
+
+std::string text_of(const std::vector<history::Revision>& revisions, const Show& show) {
+  Row head{"REVISION", "AGE", "HOW", "OBJECTS", "BY", "NOTE"};
+  if (show.wide) head.insert(head.end(), {"WHEN", "FAIRLEAD", "SECRETS"});
+  std::vector<Row> rows = {head};
+  for (const history::Revision& one : revisions) {
+    std::string note = one.note;
+    if (one.chunks == 0) note += note.empty() ? "manifests not kept: too large" : "; manifests not kept: too large";
+    Row row{std::to_string(one.number), age(one.when, show.now), one.how, std::to_string(one.objects), one.who,
+            note.empty() ? "-" : note};
+    if (show.wide) row.insert(row.end(), {one.when, one.version, one.has_secrets ? "kept" : "by hash"});
+    rows.push_back(std::move(row));
+  }
+  return table(rows);
+}
+
+Json json_of(const std::string& bundle, const std::string& home, const std::vector<history::Revision>& revisions) {
+  Json::Array all;
+  for (const history::Revision& one : revisions) all.push_back(history::to_json(one));
+  return Json::Object{
+      {"schemaVersion", kSchemaVersion}, {"name", bundle}, {"namespace", home}, {"revisions", std::move(all)}};
 }
 
 }  // namespace fairlead::status

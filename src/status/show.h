@@ -12,7 +12,7 @@ namespace fairlead::status {
 
 struct Show {
   WallTime now{};
-  // More columns.
+  // More columns, and file:line.
   bool wide = false;
   bool colours = false;
 };
@@ -25,5 +25,8 @@ Json json_of(const BundleStatus& status);
 
 std::string text_of(const Trace& trace, const Show& show);
 Json json_of(const Trace& trace);
+
+std::string text_of(const std::vector<history::Revision>& revisions, const Show& show);
+Json json_of(const std::string& bundle, const std::string& home, const std::vector<history::Revision>& revisions);
 
 }  // namespace fairlead::status

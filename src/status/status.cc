@@ -8,12 +8,14 @@
 #include "async/scope.h"
 #include "graph/graph.h"
 #include "readiness/why.h"
+#include "status/drift.h"
 
 namespace fairlead::status {
 namespace {
 
 using inventory::Member;
 using readiness::State;
+using Drift = ObjectStatus::Drift;
 
 constexpr size_t kMostPods = 10;
 constexpr size_t kMostBlockers = 5;
@@ -27,6 +29,12 @@ bool makes_pods(const object::Key& key) {
   return key.group == "apps" || (key.group == "batch" && key.kind == "Job") || (key.group.empty() && key.kind == "Pod");
 }
 
+// True if the run did not store the object, so that it is no wonder that it is not there.
+bool was_not_stored(std::string_view outcome) {
+  return outcome == "blocked" || outcome == "refused" || outcome == "not sent";
+}
+bool is_left_out(std::string_view outcome) { return outcome == "left out"; }
+
 class Reader {
  public:
   Reader(kube::Client& client, inventory::Inventory& inventory) : client_(client), inventory_(inventory) {}
@@ -34,13 +42,15 @@ class Reader {
   Task<Result<BundleStatus>> read() {
     status_.name = inventory_.name();
     status_.home = inventory_.home();
+    status_.last_run = history::last_run_of(inventory_);
     if (!inventory_.is_free()) status_.held_by = inventory_.claimed_by()->holder;
     kube::Outcome<inventory::Members> members = co_await inventory_.members(true);
     if (!members) co_return fail(members.error().error());
     members_ = std::move(members->found);
     for (const inventory::Unlisted& one : members->unlisted) status_.notes.push_back(one.why.message());
+    co_await read_manifests();
     for (const Member& member : members_) live_.emplace(member.key, &member.object);
-    for (const Member& member : members_) status_.objects.push_back({.key = member.key});
+    add_objects();
     co_await judge();
     co_await explain();
     find_blockers();
@@ -48,6 +58,53 @@ class Reader {
   }
 
  private:
+  Task<void> read_manifests() {
+    std::vector<history::Revision> revisions = history::revisions_of(inventory_);
+    if (revisions.empty()) {
+      status_.notes.emplace_back("no manifests are kept for this bundle, so drift is not known");
+      co_return;
+    }
+    status_.revision = revisions.front();
+    Result<std::vector<history::KeptObject>> kept =
+        co_await history::read_revision(client_, inventory_, revisions.front());
+    if (kept) kept_ = *std::move(kept);
+    else status_.notes.push_back("drift is not known: " + kept.error().message());
+    has_manifests_ = kept.has_value();
+  }
+
+  // All objects of the last run in its order, then the members that it did not have.
+  void add_objects() {
+    inventory::Types types;
+    for (const Member& member : members_)
+      if (member.key.kind == "CustomResourceDefinition") types.learn(member.object);
+    for (const history::KeptObject& kept : kept_)
+      if (!is_left_out(kept.outcome)) status_.objects.push_back(of(kept, types));
+    std::set<object::Key> known;
+    for (const ObjectStatus& object : status_.objects) known.insert(object.key);
+    for (const Member& member : members_)
+      if (!known.contains(member.key)) status_.objects.push_back({.key = member.key, .left = has_manifests_});
+  }
+
+  ObjectStatus of(const history::KeptObject& kept, inventory::Types& types) const {
+    ObjectStatus object{.key = kept.object.key(), .source = kept.object.source().text()};
+    auto found = live_.find(object.key);
+    if (found == live_.end()) {
+      if (was_not_stored(kept.outcome)) object.not_applied = kept.outcome;
+      else if (is_listed(object.key)) object.drift = Drift::gone;
+      object.verdict.reason = "not in the cluster";
+      return object;
+    }
+    if (was_not_stored(kept.outcome)) object.not_applied = kept.outcome;
+    DriftOf bundle{.manager = inventory_.field_manager(), .label_value = inventory_.label_value()};
+    auto fields = drifted_fields(kept, *found->second, bundle, types);
+    if (!fields || !object.not_applied.empty()) return object;
+    object.drift = fields->empty() ? Drift::none : Drift::changed;
+    object.fields = *std::move(fields);
+    return object;
+  }
+
+  bool is_listed(const object::Key& key) const { return inventory_.covers(key); }
+
   Task<void> judge() {
     std::optional<std::set<std::string>> lazy_classes;
     for (ObjectStatus& object : status_.objects) {
@@ -73,8 +130,7 @@ class Reader {
     co_return names;
   }
 
-  // Reads the pods of namespaces in which a workload is not ready, and says
-  // what is wrong with them.
+  // Reads the pods of namespaces in which a workload is not ready, and says what is wrong with them.
   Task<void> explain() {
     std::map<std::string, std::vector<Json>> by_namespace;
     for (ObjectStatus& object : status_.objects) {
@@ -103,10 +159,18 @@ class Reader {
             {.name = std::string(pod["metadata"]["name"].string_or("")), .verdict = readiness::judge(pod)});
   }
 
+  // The bundle as far as it is known, for the graph: manifests, else the live objects.
   manifest::Bundle bundle() const {
     manifest::Bundle bundle;
-    for (const Member& member : members_)
-      if (auto object = object::Object::from(member.object)) bundle.objects.push_back(*std::move(object));
+    for (const ObjectStatus& object : status_.objects) {
+      auto kept = std::ranges::find(kept_, object.key, [](const history::KeptObject& one) { return one.object.key(); });
+      if (kept != kept_.end()) {
+        bundle.objects.push_back(kept->object);
+        continue;
+      }
+      auto live = object::Object::from(*live_.at(object.key));
+      if (live) bundle.objects.push_back(*std::move(live));
+    }
     return bundle;
   }
 
@@ -129,8 +193,7 @@ class Reader {
     }
   }
 
-  // Returns the nearest nodes for which `is` is true, through what the node
-  // needs.
+  // Returns the nearest nodes for which `is` is true, through what the node needs.
   template <class Is>
   static std::vector<uint32_t> nearest(const graph::Graph& graph, uint32_t from, Is is) {
     std::vector<uint32_t> found, open = {from};
@@ -149,12 +212,30 @@ class Reader {
   BundleStatus status_;
   std::vector<Member> members_;
   std::unordered_map<object::Key, const Json*> live_;
+  std::vector<history::KeptObject> kept_;
+  bool has_manifests_ = false;
 };
 
 }  // namespace
 
+std::string_view name_of(Drift drift) {
+  switch (drift) {
+    case Drift::none: return "none";
+    case Drift::changed: return "changed";
+    case Drift::gone: return "gone";
+    case Drift::unknown: return "unknown";
+  }
+  return "";
+}
+
 size_t BundleStatus::ready() const {
   return static_cast<size_t>(std::ranges::count_if(objects, &ObjectStatus::is_ready));
+}
+
+size_t BundleStatus::drifted() const {
+  return static_cast<size_t>(std::ranges::count_if(objects, [](const ObjectStatus& object) {
+    return object.drift == Drift::changed || object.drift == Drift::gone;
+  }));
 }
 
 Task<Result<std::unique_ptr<inventory::Inventory>>> open_bundle(kube::Client& client, kube::Discovery& discovery,

@@ -96,68 +96,102 @@ class StatusTest : public testing::Test {
   int runs_ = 0;
 };
 
-TEST_F(StatusTest, EverythingIsReady) {
+TEST_F(StatusTest, EverythingIsReadyAndAsItWasApplied) {
   ASSERT_EQ(apply(kWeb).how, rollout::Ending::How::done);
   EXPECT_TRUE(status().is_ready());
   EXPECT_EQ(text(),
-            "bundle shop, namespace default\n"
+            "bundle shop, namespace default, revision 1; last run done 0s ago by ann@laptop, process 7\n"
             "3 of 3 objects ready\n"
             "├─ ConfigMap default/settings   ready\n"
             "├─ Secret default/key           ready\n"
             "└─ Deployment default/web       ready\n");
 }
 
-TEST_F(StatusTest, AWorkloadThatIsNotReadyShowsItsPodsAndWhatWaitsForIt) {
-  (void)apply(std::string(kWeb) + R"(
+TEST_F(StatusTest, FieldsThatOthersChangedAreDrift) {
+  (void)apply(kWeb);
+  patch("configmaps", "", "settings", R"({"data":{"a":"2","more":"3"}})");
+  patch("secrets", "", "key", R"({"data":{"password":"bmV3"}})");
+  patch("deployments", "apps", "web", R"({"spec":{"replicas":2,"minReadySeconds":1}})");
+  BundleStatus now = status();
+  EXPECT_EQ(now.drifted(), 3u);
+  EXPECT_THAT(now.objects[0].fields, ElementsAre("data.a"));
+  EXPECT_THAT(now.objects[1].fields, ElementsAre("data.password"));
+  EXPECT_THAT(now.objects[2].fields, ElementsAre("spec.replicas"));
+  EXPECT_THAT(text(), HasSubstr("├─ ConfigMap default/settings   ready; drifted: data.a\n"));
+}
+
+TEST_F(StatusTest, WhatWasDeletedIsGoneAndWhatNeedsItSaysSo) {
+  (void)apply(R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
 ---
 apiVersion: v1
 kind: ConfigMap
-metadata: {name: later, annotations: {fairlead.dev/needs: Deployment/web}}
-)",
-              "shop");
+metadata: {name: later, annotations: {fairlead.dev/needs: ConfigMap/settings}}
+)");
+  remove("configmaps", "settings");
+  remove("configmaps", "later");
+  BundleStatus now = status();
+  EXPECT_FALSE(now.is_ready());
+  EXPECT_EQ(text(),
+            "bundle shop, namespace default, revision 1; last run done 0s ago by ann@laptop, process 7\n"
+            "0 of 2 objects ready, 2 drifted\n"
+            "├─ ConfigMap default/settings   gone: it was applied, and is not in the cluster\n"
+            "└─ ConfigMap default/later      gone: it was applied, and is not in the cluster\n"
+            "   └─ waits for ConfigMap default/settings\n");
+}
+
+TEST_F(StatusTest, AWorkloadThatIsNotReadyShowsItsPods) {
+  (void)apply(kWeb);
   patch("deployments", "apps", "web", R"({"spec":{"template":{"spec":{"nodeSelector":{"no":"such-node"}}}}})");
   BundleStatus now = status();
   EXPECT_FALSE(now.is_ready());
-  ASSERT_EQ(now.objects.size(), 4u);
-  EXPECT_EQ(now.objects[3].key.kind, "Deployment");
-  EXPECT_EQ(now.objects[3].verdict.state, readiness::State::in_progress);
-  EXPECT_FALSE(now.objects[3].pods.empty());
-  EXPECT_THAT(text(), HasSubstr("3 of 4 objects ready\n"));
+  ASSERT_EQ(now.objects.size(), 3u);
+  EXPECT_EQ(now.objects[2].key.kind, "Deployment");
+  EXPECT_EQ(now.objects[2].verdict.state, readiness::State::in_progress);
+  EXPECT_FALSE(now.objects[2].pods.empty());
+  EXPECT_THAT(text(), HasSubstr("2 of 3 objects ready\n"));
+}
+
+TEST_F(StatusTest, WhatLeftTheManifestsIsMarked) {
+  (void)apply(kWeb);
+  (void)apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: '9'}}");
+  BundleStatus now = status();
+  ASSERT_EQ(now.objects.size(), 3u);
+  EXPECT_FALSE(now.objects[0].left);
+  EXPECT_TRUE(now.objects[1].left);
+  EXPECT_THAT(text(), HasSubstr("Deployment default/web       ready; no longer in the manifests\n"));
+}
+
+TEST_F(StatusTest, WithoutTheManifestsDriftIsNotKnown) {
+  (void)apply(kWeb);
+  forbids_ = [](std::string_view verb, std::string_view resource, auto) {
+    return resource == "secrets" && verb == "get";
+  };
+  BundleStatus now = status();
+  EXPECT_TRUE(now.is_ready());
+  EXPECT_EQ(now.drifted(), 0u);
+  ASSERT_EQ(now.notes.size(), 1u);
+  EXPECT_THAT(now.notes[0], HasSubstr("drift is not known: the manifests of revision 1 cannot be read: "));
 }
 
 TEST_F(StatusTest, ABundleThatIsNotThereIsAnError) {
   auto read = loop_.run(read_status(client_, discovery_, "nope", "default"));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().report(),
-            "error: there is no bundle nope in namespace default\n  next      "
-            "fairlead list -A\n");
+            "error: there is no bundle nope in namespace default\n  next      fairlead list -A\n");
 }
 
-TEST_F(StatusTest, BundlesAreListed) {
+TEST_F(StatusTest, BundlesAreListedWithWhoAppliedThem) {
   (void)apply(kWeb);
   (void)apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}", "other");
   auto bundles = loop_.run(read_bundles(client_, discovery_, "", "default"));
   ASSERT_TRUE(bundles) << bundles.error().report();
-  ASSERT_EQ(bundles->bundles.size(), 2u);
-  EXPECT_EQ(bundles->bundles[0].name, "other");
-  EXPECT_EQ(bundles->bundles[0].objects, 1u);
-  EXPECT_EQ(bundles->bundles[1].name, "shop");
-  EXPECT_EQ(bundles->bundles[1].objects, 3u);
-  EXPECT_EQ(bundles->bundles[1].ready, 3u);
-  EXPECT_EQ(bundles->bundles[1].held_by, "");
-  BundleSummary one{.name = "shop",
-                    .home = "default",
-                    .objects = 3,
-                    .ready = 2,
-                    .unlisted_kinds = 1,
-                    .created = "2030-01-01T00:00:00Z",
-                    .last_run = "2030-01-01T05:00:00Z",
-                    .held_by = "ann@laptop, process 7"};
-  WallTime now = WallTime(std::chrono::sys_days(std::chrono::January / 10 / 2030));
-  EXPECT_EQ(text_of(Bundles{.bundles = {one}, .notes = {}}, {.now = now, .wide = true}),
-            "NAMESPACE   NAME   OBJECTS   READY   LAST RUN   AGE   HELD BY\n"
-            "default     shop   3+        2       8d ago     9d    ann@laptop, "
-            "process 7\n");
+  EXPECT_EQ(text_of(*bundles, {.now = loop_.clock().wall_now()}),
+            "NAMESPACE   NAME    OBJECTS   READY   REVISION   LAST RUN      BY                      AGE\n"
+            "default     other   1         1       1          done 0s ago   ann@laptop, process 7   0s\n"
+            "default     shop    3         3       1          done 0s ago   ann@laptop, process 7   0s\n");
 }
 
 TEST_F(StatusTest, AUserOfOneNamespaceSeesItsBundles) {
@@ -167,17 +201,28 @@ TEST_F(StatusTest, AUserOfOneNamespaceSeesItsBundles) {
   ASSERT_TRUE(bundles) << bundles.error().report();
   ASSERT_EQ(bundles->bundles.size(), 1u);
   EXPECT_EQ(bundles->bundles[0].objects, 3u);
-  EXPECT_THAT(bundles->notes, ElementsAre("this user may not list ConfigMaps in all namespaces: only "
-                                          "those of namespace default are shown"));
+  EXPECT_THAT(
+      bundles->notes,
+      ElementsAre("this user may not list ConfigMaps in all namespaces: only those of namespace default are shown"));
 }
 
-TEST_F(StatusTest, AnObjectIsFollowedToItsBundle) {
+TEST_F(StatusTest, AnObjectIsFollowedToItsManifestAndRun) {
   (void)apply(kWeb);
-  auto found = loop_.run(trace(client_, discovery_, "cm/settings", "default"));
+  std::string second(kWeb);
+  second.replace(second.find("a: \"1\""), 6, "a: \"2\"");
+  (void)apply(second);
+  auto found = loop_.run(trace(client_, discovery_, "deploy/web", "default"));
   ASSERT_TRUE(found) << found.error().report();
-  EXPECT_EQ(found->bundle->name, "shop");
-  EXPECT_EQ(found->manager, "fairlead/default/shop");
-  EXPECT_FALSE(found->applied.empty());
+  EXPECT_EQ(found->source, "k8s/web.yaml:12");
+  EXPECT_EQ(found->applied->number, 2);
+  EXPECT_EQ(found->changed->number, 1);
+  found = loop_.run(trace(client_, discovery_, "configmap/settings", "default"));
+  EXPECT_EQ(text_of(*found, {.now = loop_.clock().wall_now()}),
+            "ConfigMap default/settings\n"
+            "  bundle    shop, namespace default\n"
+            "  from      k8s/web.yaml:2\n"
+            "  applied   revision 2, done, 0s ago by ann@laptop, process 7\n"
+            "  changed   revision 2, done, 0s ago by ann@laptop, process 7\n");
 }
 
 TEST_F(StatusTest, APodIsFollowedThroughItsOwners) {
@@ -190,6 +235,7 @@ TEST_F(StatusTest, APodIsFollowedThroughItsOwners) {
   EXPECT_EQ(found->chain[1].kind, "ReplicaSet");
   EXPECT_EQ(found->chain[2].text(), "Deployment default/web");
   EXPECT_EQ(found->bundle->name, "shop");
+  EXPECT_EQ(found->source, "k8s/web.yaml:12");
 }
 
 TEST_F(StatusTest, WhatBelongsToNoBundleSaysSo) {
@@ -198,11 +244,9 @@ TEST_F(StatusTest, WhatBelongsToNoBundleSaysSo) {
   EXPECT_EQ(text_of(*found, {}), "Namespace default\n  bundle    none: it belongs to no bundle\n");
   EXPECT_EQ(loop_.run(trace(client_, discovery_, "default", "default")).error().report(),
             "error: \"default\" names no object\n"
-            "  next      write it as KIND/NAME, such as deployment/web, with "
-            "-n for its namespace\n");
+            "  next      write it as KIND/NAME, such as deployment/web, with -n for its namespace\n");
   EXPECT_EQ(loop_.run(trace(client_, discovery_, "gadget/x", "default")).error().report(),
-            "error: the cluster serves no kind gadget\n  next      kubectl "
-            "api-resources\n");
+            "error: the cluster serves no kind gadget\n  next      kubectl api-resources\n");
 }
 
 TEST(Table, ColumnsAreAlignedAndHarmless) {

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "base/plain_text.h"
-#include "inventory/inventory.h"
+#include "status/status.h"
 
 namespace fairlead::status {
 namespace {
@@ -16,8 +15,7 @@ Result<std::pair<std::string, std::string>> split(std::string_view what) {
                   what.find('/', slash + 1) == std::string_view::npos;
   if (is_whole) return std::pair(std::string(what.substr(0, slash)), std::string(what.substr(slash + 1)));
   return fail(Error(ErrorKind::invalid, fmt::format("\"{}\" names no object", what))
-                  .next("write it as KIND/NAME, such as deployment/web, with -n for "
-                        "its namespace"));
+                  .next("write it as KIND/NAME, such as deployment/web, with -n for its namespace"));
 }
 
 class Tracer {
@@ -32,12 +30,12 @@ class Tracer {
       co_return fail(Error(ErrorKind::not_found, fmt::format("the cluster serves no kind {}", named.first))
                          .next("kubectl api-resources"));
     CO_TRY(co_await climb(**resource, std::move(ns), named.second));
+    if (trace_.bundle) co_await find_run();
     co_return std::move(trace_);
   }
 
  private:
-  // From the object up through its owners, to the first that belongs to a
-  // bundle.
+  // From the object up through its owners, to the first that belongs to a bundle.
   Task<Result<void>> climb(object::Resource resource, std::string ns, std::string name) {
     while (true) {
       auto reply = co_await client_.get(resource, resource.namespaced ? ns : "", name);
@@ -74,8 +72,7 @@ class Tracer {
     if (!inventory::part_of(object).empty()) {
       inventory::Owner owner = co_await inventory::find_owner(client_, object);
       trace_.bundle = owner.bundle;
-      if (owner.bundle) find_apply(object);
-      else trace_.other_owner = owner.text;
+      if (!owner.bundle) trace_.other_owner = owner.text;
     } else if (std::string_view release = object["metadata"]["annotations"]["meta.helm.sh/release-name"].string_or("");
                !release.empty()) {
       trace_.other_owner =
@@ -84,13 +81,34 @@ class Tracer {
     }
   }
 
-  void find_apply(const Json& object) {
-    for (const Json& entry : object["metadata"]["managedFields"].items()) {
-      if (entry["operation"].string_or("") != "Apply" || !entry["subresource"].string_or("").empty()) continue;
-      if (entry["manager"].string_or("") != trace_.bundle->field_manager()) continue;
-      trace_.manager = entry["manager"].string_or("");
-      trace_.applied = plain_text(entry["time"].string_or(""), 40);
+  Task<void> find_run() {
+    auto inventory = co_await open_bundle(client_, discovery_, trace_.bundle->name, trace_.bundle->home);
+    if (!inventory) {
+      trace_.notes.push_back(inventory.error().message());
+      co_return;
     }
+    std::vector<history::Revision> revisions = history::revisions_of(**inventory);
+    if (revisions.empty()) trace_.notes.emplace_back("no runs of the bundle are kept");
+    for (const history::Revision& revision : revisions) {
+      auto kept = co_await history::read_revision(client_, **inventory, revision);
+      if (!kept) {
+        trace_.notes.push_back(kept.error().message());
+        co_return;
+      }
+      look_at(revision, *kept);
+      if (trace_.changed) co_return;
+    }
+  }
+
+  void look_at(const history::Revision& revision, const std::vector<history::KeptObject>& kept) {
+    auto found =
+        std::ranges::find(kept, trace_.chain.back(), [](const history::KeptObject& one) { return one.object.key(); });
+    if (found == kept.end()) return;
+    if (!trace_.applied) {
+      trace_.applied = revision;
+      trace_.source = found->object.source().text();
+    }
+    if (found->outcome == "created" || found->outcome == "changed") trace_.changed = revision;
   }
 
   kube::Client& client_;

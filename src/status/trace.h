@@ -1,10 +1,11 @@
-// Follows an object to the bundle that it belongs to.
+// Follows an object to its bundle, its manifest and the run that applied it.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "history/history.h"
 #include "inventory/membership.h"
 #include "kube/client.h"
 #include "kube/discovery.h"
@@ -18,9 +19,11 @@ struct Trace {
   std::optional<inventory::BundleName> bundle;
   // A description of the owner if it is no bundle of Fairlead: an ApplySet of another tool, a release of Helm.
   std::string other_owner;
-  // The field manager under which the bundle applies the object, and when it last changed it that way.
-  std::string manager;
-  std::string applied;
+  // The file:line of its manifest in the newest revision that has it.
+  std::string source;
+  // The newest run that applied the object, and the newest that changed it.
+  std::optional<history::Revision> applied;
+  std::optional<history::Revision> changed;
   // What could not be found out, and why.
   std::vector<std::string> notes;
 };

@@ -95,7 +95,7 @@ class Rights(DayTwo):
         """The exit code and what is said, without what differs from run to run."""
         before = ["--as", self.user, *command, "-f", "-"] if objects else ["--as", self.user, *command]
         result = run(FAIRLEAD, *before, stdin=documents(*objects), env=self.env)
-        text = re.sub(r" in \d+\.\ds|ready after \d+(\.\d)?s|\(\d+\.\ds| \(seen at probe \d+\)|longest: .*", "", result.stdout + result.stderr)
+        text = re.sub(r" in \d+\.\ds|ready after \d+(\.\d)?s|\(\d+\.\ds| \(seen at probe \d+\)| \d+s ago|longest: .*", "", result.stdout + result.stderr)
         return result.returncode, sorted(filter(None, text.splitlines()))
 
     def enough(self, roles, command, objects, before):
@@ -164,6 +164,7 @@ class Rights(DayTwo):
         result = run(FAIRLEAD, "delete", "--force", "-f", "-", stdin=documents(*objects), env=self.env)
         self.must(result)
         run(KUBECTL, "-n", self.home, "delete", "configmap", "fairlead-shop", "--ignore-not-found")
+        run(KUBECTL, "-n", self.home, "delete", "secrets", "-l", "fairlead.dev/revision-of")
 
     # ---- the page -------------------------------------------------------------------------------------------------
     def test_apply(self):
@@ -191,6 +192,30 @@ class Rights(DayTwo):
             rights = [right for right in rights_of(roles[1:]) if is_judged(right[3])]
             whole = self.enough(roles, command, objects, before)
             self.without_each(roles, rights, command, objects, before, whole)
+
+    def test_history(self):
+        """The first revision is created. A place that is taken, by one that the record does not list, is written again."""
+        [_, web, deployment] = self.objects()
+        objects = [web, deployment]
+        roles, command = self.roles("apply", "name", "history"), ["apply", "--name", "shop"]
+        for role in roles[:2]:  # what gives the same rights for the Secrets of the bundle itself
+            for rule in role["rules"]:
+                rule["resources"] = [one for one in rule["resources"] if one != "secrets"]
+
+        def taken():
+            self.remove(objects)
+            self.as_admin(*command, objects=[web])
+            run(KUBECTL, "-n", self.home, "annotate", "configmap", "fairlead-shop", "fairlead.dev/revisions-")
+
+        for before, is_judged in ((lambda: self.remove(objects), lambda verb: verb == "create"),
+                                  (taken, lambda verb: verb != "create")):
+            rights = [right for right in rights_of(roles[2:]) if is_judged(right[3])]
+            whole = self.enough(roles, command, objects, before)
+            self.without_each(roles, rights, command, objects, before, whole)
+
+    def test_status(self):
+        self.as_admin("apply", "--name", "shop", objects=self.objects())
+        self.judge(["status"], ["status", "shop"], [])
 
     def test_prune(self):
         def before():

@@ -40,6 +40,9 @@ class Schemas(unittest.TestCase):
             sed -i s/blue/green/ good.json
             fairlead plan -f good.json --name shop -o json > plan.json
             fairlead diff -f good.json --name shop -o json > diff.json
+            fairlead apply -f good.json --name shop -o quiet
+            fairlead history shop -o json > history.json
+            fairlead history shop --diff 2 -o json > history-diff.json
             fairlead version -o json > version.json"""
         (cls.folder / "fairlead").symlink_to(FAIRLEAD)
         environment = {**os.environ, "PATH": f"{cls.folder}:{os.environ['PATH']}"}
@@ -49,7 +52,7 @@ class Schemas(unittest.TestCase):
         return [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
 
     def test_documents(self):
-        for name in ("apply", "delete", "graph", "list", "plan", "status", "trace", "version"):
+        for name in ("apply", "delete", "graph", "history", "history-diff", "list", "plan", "status", "trace", "version"):
             with self.subTest(name=name):
                 check(name, json.loads((self.folder / f"{name}.json").read_text()))
 
@@ -81,7 +84,7 @@ class Schemas(unittest.TestCase):
     def test_every_schema_is_checked(self):
         # That of fairlead.yaml describes input.
         self.assertEqual(sorted(path.stem for path in SCHEMAS.glob("*.json") if path.name != "fairlead.schema.json"),
-                         ["apply", "delete", "event", "graph", "list", "plan", "status", "trace", "version"])
+                         ["apply", "delete", "event", "graph", "history", "history-diff", "list", "plan", "status", "trace", "version"])
 
 
 unittest.main()

@@ -47,7 +47,7 @@ def normal(text):
         line = re.sub(r"\b\d+(\.\d+)?(ms|s|m)\b", "TIME", line.rstrip())
         line = re.sub(r"\b\d+ requests?\b", "N requests", line)
         line = re.sub(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?Z?", "DATE", line)
-        line = re.sub(r"\b[0-9a-z.-]+@[0-9a-z.-]+\b", "WHO", line)
+        line = re.sub(r"\b[0-9a-z.-]+@[0-9a-z.-]+(, process \d+)?\b", "WHO", line)
         lines.append(re.sub(r" {2,}", "  ", line))
     return lines
 
