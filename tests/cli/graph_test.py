@@ -124,7 +124,7 @@ metadata: {name: b, annotations: {fairlead.dev/needs: ConfigMap/a}}
             result = subprocess.run([FAIRLEAD, "sandbox", "--", FAIRLEAD, "graph", "-f", str(manifest)],
                                     capture_output=True, text=True, timeout=60)
             self.assertEqual(result.returncode, 1)
-            self.assertIn("error: Gadget g cannot be sent\n", result.stderr)
+            self.assertIn("error: Gadget g cannot be applied\n", result.stderr)
             self.assertIn("note: fairlead graph --offline draws the manifests without a cluster\n", result.stderr)
 
 
