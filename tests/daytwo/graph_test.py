@@ -75,7 +75,7 @@ class Graph(DayTwo):
     def test_installations_and_upgrades_have_hooks_of_their_own(self):
         main = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "main"}}
         bundle = (job("c:1", **{"helm.sh/hook": "post-upgrade"}), main)
-        self.assertIn("Job " + self.home + "/hook is left out", self.apply(*bundle, more=["--no-wait"]))
+        self.assertIn("Job " + self.home + "/hook is skipped", self.apply(*bundle, more=["--no-wait"]))
         self.assertEqual(kubectl("-n", self.home, "get", "jobs", "-o", "name"), "")
         self.apply(*bundle, more=["--no-wait"])
         self.assertEqual(kubectl("-n", self.home, "get", "jobs", "-o", "name"), "job.batch/hook\n")

@@ -313,7 +313,7 @@ class Removal(unittest.TestCase):
         self.assertIn(f"  because   it belongs to bundle shop, namespace {self.name}\n", refused.stderr)
         rehearsed = fairlead("delete", "-n", self.name, "--name", "shop", "--dry-run=server")
         self.assertEqual(rehearsed.returncode, 0, rehearsed.stderr)
-        self.assertIn("5 would go", rehearsed.stdout)
+        self.assertIn("5 would be deleted", rehearsed.stdout)
         result = fairlead("delete", "-n", self.name, "--name", "shop")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertIn("5 deleted", result.stdout)
@@ -332,7 +332,7 @@ class Removal(unittest.TestCase):
             rest = documents(named("v1", "Namespace", self.name), keep)
             pruned = fairlead("apply", "-n", self.name, "--name", "shop", "--prune", "-f", "-", stdin=rest)
         self.assertEqual(pruned.returncode, 0, pruned.stdout + pruned.stderr)
-        self.assertIn("4 removed", pruned.stdout)
+        self.assertIn("; 4 pruned\n", pruned.stdout)
         self.assertFalse(self.there("crd", f"widgets.{self.group}"))
 
     def test_interrupted_it_goes_on_when_run_again(self):
@@ -378,7 +378,8 @@ class Removal(unittest.TestCase):
         maps = [named("v1", "ConfigMap", f"cm-{number}", self.name) for number in range(2)]
         kubectl("apply", "-f", "-", stdin=documents(*maps))
         what = ("-n", self.name, "configmap/cm-0", "configmap/cm-1")
-        question = "2 objects will be removed (2 ConfigMap).\nGo on? [y/N] "
+        asked = f"context fairlead, namespace {self.name}: 2 objects will be removed (2 ConfigMap)."
+        question = asked + "\nGo on? [y/N] "
         no = "2 not tried (not begun) in …\nerror: nothing was deleted: the answer was no\n"
         self.assertEqual(self.at_a_terminal(b"n\n", *what), (question + "n\n" + no, 1))
         self.assertEqual(self.at_a_terminal(b"\x04", *what), (question + "\n" + no, 1))
@@ -387,7 +388,7 @@ class Removal(unittest.TestCase):
         shown, code = self.at_a_terminal(b"y\n", *what)
         self.assertEqual(code, 0, shown)
         self.assertEqual(sorted(shown.splitlines()), sorted([
-            "2 objects will be removed (2 ConfigMap).", "Go on? [y/N] y", f"ConfigMap {self.name}/cm-0 deleted",
+            asked, "Go on? [y/N] y", f"ConfigMap {self.name}/cm-0 deleted",
             f"ConfigMap {self.name}/cm-1 deleted", "2 deleted in …"]))
         # Whoever says so beforehand is not asked; and neither is a script.
         kubectl("apply", "-f", "-", stdin=documents(*maps))
