@@ -138,10 +138,11 @@ class SandboxAlone(unittest.TestCase):
                     "[0]\ndeployment.apps/web condition met")
 
     def test_what_it_does_not_do_it_says(self):
-        self.expect("run shell --image=busybox", "[0]\npod/shell created")
+        self.expect("run shell --image=busybox --annotations=sandbox.fairlead.dev/logs=hello", "[0]\npod/shell created")
         self.expect("wait --for=condition=Ready pod/shell --timeout=60s", "[0]\npod/shell condition met")
-        self.expect("logs shell",
-                    "[1]\nError from server (NotImplemented): the sandbox does not do this: GET pods/log")
+        self.expect("logs shell", "[0]\nhello")
+        self.expect("logs shell --timestamps",
+                    "[1]\nError from server (NotImplemented): the sandbox does not do this: timestamps of pods/log")
 
     def test_a_token_of_a_service_account(self):
         self.assertRegex(self.sandbox.kubectl("create token default"), r"^\[0\]\n[\w-]+\.[\w-]+\.[\w-]+\s*$")
