@@ -105,7 +105,7 @@ void RolloutReport::finish(const Ending& ending) {
       .requests = ending.requests,
       .causes = ending.causes,
       .more = std::move(more),
-      .totals_end = pruned_text(counts) + (dry_run_ ? " (dry run: nothing was stored)\n" : "\n") + path_text(ending),
+      .totals_end = pruned_text(counts) + (dry_run_ ? " (dry run: nothing was stored)\n" : "\n" + path_text(ending)),
       .causes_end = interruption_text(ending)};
   if (output_.format() == Format::json)
     std::ranges::transform(ending.objects, std::back_inserter(closing.objects), json_of);

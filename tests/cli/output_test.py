@@ -19,6 +19,11 @@ def documents(*objects):
     return "\n---\n".join(json.dumps(one) for one in objects)
 
 
+def lines_of(result):
+    """The lines that it printed, without the one that a run of a second or more adds."""
+    return [line for line in result.stdout.splitlines() if not line.startswith("longest: ")]
+
+
 class Output(unittest.TestCase):
     maxDiff = None
 
@@ -39,13 +44,13 @@ class Output(unittest.TestCase):
         objects = [config_map(f"cm-{number}") for number in range(2000)]
         result = self.in_sandbox("apply", "-f", "app.yaml", objects=objects)
         self.assertEqual(result.returncode, 0, result.stderr)
-        lines = result.stdout.splitlines()
+        lines = lines_of(result)
         self.assertLess(len(lines), 100)
         created = [re.match(r"^created ([\d,]+) ConfigMaps in default$", line) for line in lines]
         self.assertEqual(sum(int(one.group(1).replace(",", "")) for one in created if one), 2000, result.stdout)
         self.assertRegex(lines[-1], r"^2,000 created in \d+\.\ds$")
         everything = self.in_sandbox("apply", "-f", "app.yaml", "--all", objects=objects)
-        self.assertEqual(len(everything.stdout.splitlines()), 2001)
+        self.assertEqual(len(lines_of(everything)), 2001)
 
     def test_documents_and_progress_are_apart(self):
         result = self.in_sandbox("apply", "-f", "app.yaml", "-o", "json", "--progress", "plain", objects=[config_map("a")])
