@@ -88,7 +88,7 @@ class Comparison {
       int x = d == 0 ? 0 : start_of(d, k);
       int y = x - k;
       while (x < before_count() && y < after_count() && is_same(x, y)) ++x, ++y;
-      furthest[size_t(k + d)] = x;
+      furthest[index_of(d, k)] = x;
       if (x >= before_count() && y >= after_count()) {
         paths_.push_back(std::move(furthest));
         return true;
@@ -98,9 +98,14 @@ class Comparison {
     return false;
   }
 
+  // The place of diagonal `k`, which is from -d to d, in the paths with `d` differences.
+  static size_t index_of(int d, int k) {
+    int index = k + d;
+    return size_t(index);
+  }
   bool comes_from_above(int d, int k) const { return k == -d || (k != d && reach(d - 1, k - 1) < reach(d - 1, k + 1)); }
   int start_of(int d, int k) const { return comes_from_above(d, k) ? reach(d - 1, k + 1) : reach(d - 1, k - 1) + 1; }
-  int reach(int d, int k) const { return paths_[size_t(d)][size_t(k + d)]; }
+  int reach(int d, int k) const { return paths_[size_t(d)][index_of(d, k)]; }
   bool is_same(int x, int y) const { return before_[start_ + size_t(x)] == after_[start_ + size_t(y)]; }
 
   std::vector<Step> trace(int d) const {
