@@ -23,8 +23,7 @@ int& drawn_on() {
 }
 
 void erase_at_once() {
-  constexpr std::string_view kErase = "\r\033[J";
-  if (drawn_on() >= 0) (void)!::write(drawn_on(), kErase.data(), kErase.size());
+  if (drawn_on() >= 0) (void)!::write(drawn_on(), kEraseView.data(), kEraseView.size());
 }
 
 void erase_when_ended_at_once() {

@@ -14,6 +14,10 @@ namespace {
 constexpr std::string_view kEraseBelow = "\033[J";
 constexpr std::string_view kEraseRestOfLine = "\033[K";
 constexpr std::string_view kNoColour = "\033[0m";
+// A terminal may be narrower than it says: some report a new size only after a while. A line of the view that is too
+// long then has to be cut, since with a second row the cursor would not get back to the view's first one.
+constexpr std::string_view kCutLines = "\033[?7l";
+constexpr std::string_view kWrapLines = "\033[?7h";
 
 }  // namespace
 
@@ -30,13 +34,14 @@ std::string Frames::painted(const Line& line) const { return shown_text(line, co
 std::string Frames::draw(const std::vector<Line>& lines, const std::vector<Line>& view) {
   std::string bytes = is_drawn_ ? "\r" : "";
   // Lines that stay may be wider than the window, so that the view is erased before they are printed.
-  if (is_drawn_ && !lines.empty()) bytes += kEraseBelow;
+  if (is_drawn_ && !lines.empty()) bytes = kEraseView;
   for (const Line& line : lines) {
     for (char c : painted(line)) bytes += c == '\n' ? std::string("\r\n") : std::string(1, c);
     bytes += "\r\n";
   }
   for (size_t i = 0; i < view.size(); ++i)
-    bytes += fmt::format("{}{}{}", i == 0 ? "" : "\r\n", painted(view[i]), kEraseRestOfLine);
+    bytes += fmt::format("{}{}{}", i == 0 ? kCutLines : "\r\n", painted(view[i]), kEraseRestOfLine);
+  if (!view.empty()) bytes += kWrapLines;
   if (is_drawn_ || !view.empty()) bytes += kEraseBelow;
   if (view.size() > 1) bytes += fmt::format("\033[{}A", view.size() - 1);
   bytes += view.empty() ? "" : "\r";
@@ -47,7 +52,7 @@ std::string Frames::draw(const std::vector<Line>& lines, const std::vector<Line>
 std::string Frames::erase() {
   if (!is_drawn_) return "";
   is_drawn_ = false;
-  return fmt::format("\r{}", kEraseBelow);
+  return std::string(kEraseView);
 }
 
 Size size_of(int descriptor) {

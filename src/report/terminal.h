@@ -1,7 +1,8 @@
 // Draws a live view on a terminal: lines that stay scroll away above it, and it never leaves anything behind.
 //
 // The cursor rests on the first column of the view, so that the view can be overwritten or erased whatever the user
-// does to the window meanwhile: a terminal keeps the cursor at its text when lines are wrapped anew.
+// does to the window meanwhile: a terminal keeps the cursor at its text when lines are wrapped anew. One exception: a
+// window that becomes narrower may push the first rows of the view off the screen, where nobody can erase them.
 #pragma once
 
 #include <string>
@@ -12,6 +13,10 @@
 #include "report/line.h"
 
 namespace fairlead::report {
+
+// Erases the view. It does not erase from the first column on: where that is the first one of the screen, tmux would
+// keep what is erased, and show it again when the window becomes higher.
+inline constexpr std::string_view kEraseView = "\r \033[J\r";
 
 // Makes the bytes for the terminal. Pure.
 class Frames {

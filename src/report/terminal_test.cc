@@ -7,17 +7,19 @@ namespace {
 
 TEST(Frames, AFrameIsDrawnOverTheLastOne) {
   Frames frames(false);
-  EXPECT_EQ(frames.draw({}, {{.text = "head"}, {.text = "  a"}}), "head\033[K\r\n  a\033[K\033[J\033[1A\r");
-  EXPECT_EQ(frames.draw({}, {{.text = "HEAD"}}), "\rHEAD\033[K\033[J\r");
-  EXPECT_EQ(frames.erase(), "\r\033[J");
+  EXPECT_EQ(frames.draw({}, {{.text = "head"}, {.text = "  a"}}),
+            "\033[?7lhead\033[K\r\n  a\033[K\033[?7h\033[J\033[1A\r");
+  EXPECT_EQ(frames.draw({}, {{.text = "HEAD"}}), "\r\033[?7lHEAD\033[K\033[?7h\033[J\r");
+  EXPECT_EQ(frames.erase(), "\r \033[J\r");
   EXPECT_EQ(frames.erase(), "");
 }
 
 TEST(Frames, LinesStayAboveTheView) {
   Frames frames(false);
   (void)frames.draw({}, {{.text = "head"}});
-  EXPECT_EQ(frames.draw({{.text = "done"}}, {{.text = "head"}}), "\r\033[Jdone\r\nhead\033[K\033[J\r");
-  EXPECT_EQ(frames.draw({{.text = "last"}}, {}), "\r\033[Jlast\r\n\033[J");
+  EXPECT_EQ(frames.draw({{.text = "done"}}, {{.text = "head"}}),
+            "\r \033[J\rdone\r\n\033[?7lhead\033[K\033[?7h\033[J\r");
+  EXPECT_EQ(frames.draw({{.text = "last"}}, {}), "\r \033[J\rlast\r\n\033[J");
   EXPECT_EQ(frames.draw({{.text = "more"}}, {}), "more\r\n");
 }
 
