@@ -67,9 +67,9 @@ class Reader {
     status_.revision = revisions.front();
     Result<std::vector<history::KeptObject>> kept =
         co_await history::read_revision(client_, inventory_, revisions.front());
+    has_manifests_ = kept.has_value();
     if (kept) kept_ = *std::move(kept);
     else status_.notes.push_back("drift is not known: " + kept.error().message());
-    has_manifests_ = kept.has_value();
   }
 
   // All objects of the last run in its order, then the members that it did not have.
