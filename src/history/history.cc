@@ -80,13 +80,29 @@ Task<Result<void>> put(kube::Client& client, const inventory::Inventory& invento
   co_return fail(written.error().error());
 }
 
-// Deletes a Secret, unless it is somebody else's by now.
-Task<void> remove(kube::Client& client, const inventory::Inventory& inventory, std::string name) {
+// Deletes a Secret, unless it is somebody else's by now. Returns whether it was there, and ours.
+Task<bool> remove(kube::Client& client, const inventory::Inventory& inventory, std::string name) {
   std::string ns = inventory.parent().ns;
   Outcome<kube::Reply> there = co_await client.get(secrets(), ns, name);
-  if (!there || !is_ours(there->value, inventory)) co_return;
+  if (!there || !is_ours(there->value, inventory)) co_return false;
   std::string uid(there->value["metadata"]["uid"].string_or(""));
   (void)co_await client.remove(secrets(), ns, name, {.uid = std::move(uid)});
+  co_return true;
+}
+
+Task<void> remove_all(kube::Client& client, const inventory::Inventory& inventory, Revision revision) {
+  for (int64_t chunk = 0; chunk < revision.chunks; ++chunk)
+    co_await remove(client, inventory, secret_name(inventory, revision.number, chunk));
+}
+
+// A run that was killed may have written manifests of its revision, but not the list with that revision.
+Task<void> remove_unlisted(kube::Client& client, const inventory::Inventory& inventory, int64_t number) {
+  for (int64_t chunk = 0; chunk < static_cast<int64_t>(kMostChunks); ++chunk)
+    if (!co_await remove(client, inventory, secret_name(inventory, number, chunk))) co_return;
+}
+
+int64_t next_number(const std::vector<Revision>& revisions) {
+  return revisions.empty() ? 1 : revisions.front().number + 1;
 }
 
 Error not_kept(const Revision& revision, std::string why) {
@@ -120,7 +136,7 @@ void note_run(inventory::Inventory& inventory, const LastRun& run, WallTime now)
 
 Task<Result<int64_t>> keep_revision(kube::Client& client, inventory::Inventory& inventory, const Run& run) {
   std::vector<Revision> revisions = revisions_of(inventory);
-  Revision next{.number = revisions.empty() ? 1 : revisions.front().number + 1,
+  Revision next{.number = next_number(revisions),
                 .how = run.how,
                 .who = run.who,
                 .when = inventory::dump_micro_time(client.loop().clock().wall_now()),
@@ -179,9 +195,9 @@ Task<Result<std::vector<KeptObject>>> read_revision(kube::Client& client, const 
 
 Task<void> delete_revisions(kube::Client& client, const inventory::Inventory& inventory) {
   Scope scope(client.loop(), co_await current_cancel());
-  for (const Revision& revision : revisions_of(inventory))
-    for (int64_t chunk = 0; chunk < revision.chunks; ++chunk)
-      scope.spawn(remove(client, inventory, secret_name(inventory, revision.number, chunk)));
+  std::vector<Revision> revisions = revisions_of(inventory);
+  scope.spawn(remove_unlisted(client, inventory, next_number(revisions)));
+  for (const Revision& revision : revisions) scope.spawn(remove_all(client, inventory, revision));
   co_await scope.join();
 }
 

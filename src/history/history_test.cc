@@ -157,6 +157,14 @@ class HistoryTest : public testing::Test {
   std::unique_ptr<inventory::Inventory> inventory_;
 };
 
+std::string noise(size_t size) {
+  std::minstd_rand random(1);
+  std::string text;
+  while (text.size() < size) text += static_cast<char>('!' + random() % 90);
+  std::erase_if(text, [](char c) { return c == '"' || c == '\\'; });
+  return text;
+}
+
 TEST_F(HistoryTest, ManifestsComeBackWithTheirSources) {
   ASSERT_EQ(keep({config_map("a", "1"), config_map("b", "2")}), 1);
   auto objects = read(1);
@@ -207,6 +215,16 @@ TEST_F(HistoryTest, ARunThatWasKilledAfterItWroteItsManifestsIsReplaced) {
   EXPECT_EQ(value_of(2), "2");
 }
 
+TEST_F(HistoryTest, WhatAKilledRunWroteIsDeletedAsWell) {
+  ASSERT_EQ(keep({config_map("a", "1")}), 1);
+  std::string list(inventory_->annotation("fairlead.dev/revisions"));
+  ASSERT_EQ(keep({config_map("a", noise(900000)), config_map("b", noise(900000))}), 2);
+  inventory_->annotate("fairlead.dev/revisions", list);
+  EXPECT_EQ(secret_names().size(), 3u);
+  loop_.run(delete_revisions(client_, *inventory_));
+  EXPECT_TRUE(secret_names().empty());
+}
+
 TEST_F(HistoryTest, ARevisionWhosePlaceWasTakenSaysSo) {
   for (int i = 1; i <= 10; ++i) ASSERT_TRUE(keep({config_map("a", std::to_string(i))}));
   std::string list(inventory_->annotation("fairlead.dev/revisions"));
@@ -226,14 +244,6 @@ TEST_F(HistoryTest, ASecretOfSomebodyElseIsNotTouched) {
             "Secret default/fairlead-shop.revision-1 is there already, and is not a revision of this bundle");
   EXPECT_EQ(get("/api/v1/namespaces/default/secrets/fairlead-shop.revision-1")["data"].dump(), R"({"x":"eA=="})");
   EXPECT_TRUE(revisions_of(*inventory_).empty());
-}
-
-std::string noise(size_t size) {
-  std::minstd_rand random(1);
-  std::string text;
-  while (text.size() < size) text += static_cast<char>('!' + random() % 90);
-  std::erase_if(text, [](char c) { return c == '"' || c == '\\'; });
-  return text;
 }
 
 TEST_F(HistoryTest, LargeManifestsAreInSeveralSecrets) {
