@@ -7,8 +7,10 @@
 #include <new>
 #include <string_view>
 
-#include "cli/command.h"
-#include "cli/config_file.h"
+#include "cli/commands/commands.h"
+#include "cli/core/error_report.h"
+#include "cli/core/exit_code.h"
+#include "cli/input/config_file.h"
 #include "cli/usage.h"
 
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "base/nearest.h"
-#include "cli/command.h"
-#include "cli/exit_code.h"
+#include "cli/core/error_report.h"
+#include "cli/core/exit_code.h"
 #include "report/output.h"
 
 namespace fairlead::cli {

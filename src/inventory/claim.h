@@ -20,7 +20,7 @@ namespace fairlead::inventory {
 struct Claim {
   // For people, for example "ann@laptop, process 4711".
   std::string holder;
-  // For programs: identifies the process (cli/holder.h). Empty if that is not known.
+  // For programs: identifies the process (cli/runs/holder.h). Empty if that is not known.
   std::string origin;
   // RFC 3339 timestamps in microseconds.
   std::string since;

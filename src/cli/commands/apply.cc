@@ -1,0 +1,227 @@
+#include <CLI/CLI.hpp>
+
+#include "async/interrupt.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/rollback.h"
+#include "cli/core/ask.h"
+#include "cli/core/connect.h"
+#include "cli/core/error_report.h"
+#include "cli/core/exit_code.h"
+#include "cli/input/selection.h"
+#include "cli/input/sources.h"
+#include "cli/output/output_flags.h"
+#include "cli/output/run_journal.h"
+#include "cli/runs/planning.h"
+#include "cli/runs/recorded_flags.h"
+#include "cli/runs/rollout_flags.h"
+#include "cli/runs/timeouts.h"
+#include "logs/run_logs.h"
+#include "report/rollout_report.h"
+
+namespace fairlead::cli {
+namespace {
+
+using rollout::Ending;
+
+struct ApplyFlags : RolloutFlags {
+  bool keep_secrets = false;
+  bool rollback_on_failure = false;
+  bool no_wait = false;
+  std::vector<std::string> timeout_for;
+  std::string dry_run = "none";
+  std::string ignore_policy = "standard";
+  OutputFlags output;
+  bool logs = false;
+  std::string logs_filter;
+  RunJournal::Files files;
+  bool confirm = false;
+  bool yes = false;
+  std::string plan;
+};
+
+rollout::IgnorePolicy ignore_policy_of(const std::string& name) {
+  if (name == "wait") return rollout::IgnorePolicy::wait;
+  return name == "warn" ? rollout::IgnorePolicy::warn : rollout::IgnorePolicy::standard;
+}
+
+Result<rollout::Options> options_of(const ApplyFlags& flags) {
+  TRY_ASSIGN(rollout::Options options, rollout_options(flags));
+  options.dry_run = flags.dry_run != "none";
+  options.compare_only = flags.dry_run == "client";
+  options.keep_secrets = flags.keep_secrets;
+  options.wait = !flags.no_wait;
+  options.ignore_policy = ignore_policy_of(flags.ignore_policy);
+  TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead apply … --timeout-for Job=30m"));
+  return options;
+}
+
+// Returns true if the rollout may begin: the plan of the file is up to date, and the user agrees.
+Task<std::expected<bool, int>> may_begin(Cluster& cluster, const ApplyFlags& flags, const std::optional<PlanFile>& plan,
+                                         const manifest::Bundle& bundle, const rollout::Options& options,
+                                         journal::Journal& journal, CancelSource& stop) {
+  if (plan) {
+    Result<void> checked = co_await check_plan(cluster, *plan, bundle, options, journal, &stop);
+    if (!checked && stop.cancelled()) co_return std::unexpected(int(kInterrupted));
+    if (!checked) co_return std::unexpected(report(checked.error()));
+  }
+  if (!flags.confirm) co_return true;
+  co_return co_await confirm_plan(cluster, bundle, options, journal, flags.yes, &stop);
+}
+
+Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& flags,
+                const std::optional<PlanFile>& plan, CancelSource& stop) {
+  Result<rollout::Options> options = options_of(flags);
+  if (!options) {
+    report(options.error());
+    co_return kUsage;
+  }
+  Result<report::Settings> settings = output_settings(flags.output, invocation.globals);
+  if (!settings) {
+    report(settings.error());
+    co_return kUsage;
+  }
+  Result<logs::Filter> filter = logs::Filter::parse(flags.logs_filter);
+  if (!filter) {
+    report(Error(filter.error()).in("--logs-filter is wrong"));
+    co_return kUsage;
+  }
+  auto journal = RunJournal::open(loop.clock(), flags.files);
+  if (!journal) co_return report(journal.error());
+  auto bundle = co_await read_sources(loop, invocation, flags.sources,
+                                      {.name = options->name, .timeout = options->timeout, .stop = &stop});
+  if (!bundle) co_return bundle.error();
+  if (Result<void> selected = select(*bundle, flags.only, flags.skip); !selected) co_return report(selected.error());
+  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());
+  if (!cluster) co_return report(cluster.error());
+  options->default_namespace = (*cluster)->default_namespace();
+  options->namespace_is_chosen = !invocation.globals.namespace_name.empty();
+  auto begins = co_await may_begin(**cluster, flags, plan, *bundle, *options, (*journal)->journal(), stop);
+  if (!begins) {
+    co_await (*cluster)->close();
+    co_return (*journal)->close(begins.error());
+  }
+
+  settings->may_draw = [&cluster] { return (*cluster)->requests() > 0; };
+  report::RolloutReport shown(loop, (*journal)->journal(), *settings, options->dry_run);
+  (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); }, shown.detail());
+  logs::RunLogs lines((*cluster)->client(), (*cluster)->discovery(), (*journal)->journal(), *std::move(filter));
+  if (flags.logs) (*journal)->journal().read_by([&](const journal::Event& event) { lines.read(event); });
+  Ending ending = co_await rollout::roll_out((*cluster)->client(), (*cluster)->discovery(), *std::move(bundle),
+                                             *options, (*journal)->journal(), &stop);
+  co_await lines.close();
+  shown.finish(ending);
+  if (flags.rollback_on_failure)
+    co_await go_back_after_failure(**cluster, *std::move(options), ending, *std::move(settings), &stop);
+  co_await (*cluster)->close();
+  co_return (*journal)->close(exit_code(ending.how));
+}
+
+void add_flags(CLI::App& command, ApplyFlags& flags) {
+  add_rollout_flags(command, flags);
+  command.add_flag("--keep-secrets", flags.keep_secrets, "Keep the values of Secrets in the bundle's history")
+      ->needs("--name");
+  command
+      .add_flag("--rollback-on-failure", flags.rollback_on_failure,
+                "If it fails, go back to the last revision of the bundle that was done")
+      ->needs("--name");
+  command.add_flag("--no-wait", flags.no_wait, "Do not wait until objects are ready");
+  command.add_option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
+      ->type_name("KIND=DURATION")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  CLI::Option* dry_run =
+      command
+          .add_option("--dry-run", flags.dry_run,
+                      "Store nothing: the API server checks everything (server), or it is only compared (client)")
+          ->check(CLI::IsMember({"none", "server", "client"}));
+  command.add_flag("--confirm", flags.confirm, "Show the plan, and ask before anything is stored")->excludes(dry_run);
+  command.add_flag("-y,--yes", flags.yes, "Do not ask for confirmation");
+  command
+      .add_option("--plan", flags.plan,
+                  "Apply what `fairlead plan --out` has written, with its flags; refused if anything changed since")
+      ->type_name("FILE")
+      ->excludes(dry_run);
+  command
+      .add_option("--ignore-policy", flags.ignore_policy,
+                  "If a webhook with failurePolicy Ignore does not answer: wait for it, warn, or standard (wait for "
+                  "webhooks of the bundle, warn about others)")
+      ->check(CLI::IsMember({"standard", "wait", "warn"}));
+  add_output_flags(command, flags.output);
+  CLI::Option* logs =
+      command.add_flag("--logs", flags.logs, "Show what pods that are not ready write: one replica of each");
+  command.add_option("--logs-filter", flags.logs_filter, "Only lines that match this regular expression (RE2)")
+      ->type_name("REGEX")
+      ->needs(logs);
+  add_journal_flags(command, flags.files);
+}
+
+// The flags of the plan, and those of this command line.
+struct Planned {
+  PlanFile file;
+  ApplyFlags flags;
+};
+
+std::expected<Planned, int> read_planned(const CLI::App& command, const std::string& path, Invocation& invocation) {
+  Result<PlanFile> file = read_plan_file(path);
+  if (!file) return std::unexpected(report(file.error()));
+  Planned planned{.file = *std::move(file), .flags = {}};
+  CLI::App again("", command.get_name());
+  add_flags(again, planned.flags);
+  std::vector<std::string> words = words_of(planned.file.flags, command);
+  std::ranges::reverse(words);
+  try {
+    again.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    return std::unexpected(report(Error(ErrorKind::invalid, fmt::format("the flags of {} cannot be used", path))
+                                      .because(error.what())
+                                      .next("fairlead plan … --out FILE makes a new one")));
+  }
+  if (invocation.behind.empty()) invocation.behind = planned.file.behind;
+  if (invocation.globals.namespace_name.empty() && planned.file.namespace_is_chosen)
+    invocation.globals.namespace_name = planned.file.ns;
+  return planned;
+}
+
+int run_apply(const CLI::App& command, const ApplyFlags& flags, Invocation& invocation) {
+  if (flags.confirm && !flags.yes && !can_ask()) {
+    report(Error(ErrorKind::invalid, "--confirm needs a terminal to ask on")
+               .next("fairlead apply --confirm --yes shows the plan and does not ask"));
+    return kUsage;
+  }
+  std::optional<PlanFile> plan;
+  ApplyFlags wanted = flags;
+  if (!flags.plan.empty()) {
+    std::expected<Planned, int> planned = read_planned(command, flags.plan, invocation);
+    if (!planned) return planned.error();
+    plan = std::move(planned->file);
+    wanted = std::move(planned->flags);
+  }
+  RealLoop loop;
+  CancelSource stop;
+  Interrupt interrupt(loop, stop);
+  return loop.run(apply(loop, invocation, wanted, plan, stop));
+}
+
+}  // namespace
+
+void add_apply(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<ApplyFlags>();
+  CLI::App* command =
+      app.add_subcommand("apply", "Apply manifests in the order that the cluster needs, and wait until they are ready");
+  add_flags(*command, *flags);
+  command->footer(
+      "Examples:\n"
+      "  fairlead apply -f k8s/\n"
+      "  fairlead apply -R -f deploy/ --name shop --prune\n"
+      "  fairlead apply -f k8s/ --confirm\n"
+      "  fairlead plan -f k8s/ --out shop.plan; fairlead apply --plan shop.plan\n"
+      "  fairlead apply --chart ./chart --name shop -- --set replicas=3\n"
+      "  fairlead apply -k overlays/prod --name shop\n"
+      "  fairlead apply                        # what fairlead.yaml says\n\n"
+      "Exit codes: 0 done, 1 failed, 3 timed out, 4 conflicts, 64 invalid command line, 130 interrupted.");
+  command->callback([&invocation, flags, command] {
+    invocation.run = [&invocation, flags, command] { return run_apply(*command, *flags, invocation); };
+  });
+}
+
+}  // namespace fairlead::cli

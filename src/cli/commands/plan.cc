@@ -1,0 +1,179 @@
+#include <CLI/CLI.hpp>
+
+#include "async/interrupt.h"
+#include "cli/commands/commands.h"
+#include "cli/core/connect.h"
+#include "cli/core/error_report.h"
+#include "cli/core/exit_code.h"
+#include "cli/input/selection.h"
+#include "cli/input/sources.h"
+#include "cli/output/external_diff.h"
+#include "cli/output/run_journal.h"
+#include "cli/runs/planning.h"
+#include "cli/runs/recorded_flags.h"
+#include "cli/runs/rollout_flags.h"
+
+namespace fairlead::cli {
+namespace {
+
+using rollout::Ending;
+
+constexpr int kMostLines = 1'000'000;
+
+struct PlanFlags : RolloutFlags {
+  bool diff_only = false;
+  std::string dry_run = "server";
+  size_t lines = 3;
+  bool full = false;
+  bool show_secrets = false;
+  std::string output = "text";
+  std::string out;
+  std::string journal;
+};
+
+Result<rollout::Options> options_of(const PlanFlags& flags) {
+  TRY_ASSIGN(rollout::Options options, rollout_options(flags));
+  options.dry_run = true;
+  options.compare_only = flags.dry_run == "client";
+  options.look.show_secrets = flags.show_secrets;
+  options.with_defaults = flags.full;
+  if (!flags.out.empty()) options.digest_key = new_digest_key();
+  return options;
+}
+
+Result<void> write_plan(const Cluster& cluster, const PlanFlags& flags, const rollout::Options& options,
+                        const std::vector<PlanFile::Flag>& recorded, const Invocation& invocation,
+                        const Ending& ending) {
+  if (flags.out.empty() || ending.how != Ending::How::done) return {};
+  return write_plan_file({.context = cluster.context(),
+                          .server = cluster.server(),
+                          .ns = options.default_namespace,
+                          .namespace_is_chosen = options.namespace_is_chosen,
+                          .bundle = options.name,
+                          .digest_key = options.digest_key,
+                          .flags = recorded,
+                          .behind = invocation.behind,
+                          .objects = planned_objects(ending)},
+                         flags.out);
+}
+
+int exit_code_of(const Ending& ending) {
+  if (ending.how != Ending::How::done) return exit_code(ending.how);
+  return report::counts_of(ending).changes() > 0 ? kChanges : kDone;
+}
+
+// Shows the plan, with the user's own program if there is one, and writes its file. Returns the exit code.
+Task<int> show(RealLoop& loop, const report::PlanReport& shown, const PlanFlags& flags,
+               const std::vector<std::string>& program, const Ending& ending) {
+  shown.finish(ending, flags.dry_run == "server");
+  bool has_differences = std::ranges::any_of(ending.objects, [](const rollout::ObjectEnding& object) {
+    return object.forecast && !object.forecast->change.empty();
+  });
+  if (program.empty() || !has_differences) co_return exit_code_of(ending);
+  Result<void> shown_by_program = co_await run_external_diff(loop, program, ending);
+  co_return shown_by_program ? exit_code_of(ending) : report(shown_by_program.error());
+}
+
+Task<int> plan(RealLoop& loop, Invocation& invocation, const PlanFlags& flags, std::vector<PlanFile::Flag> recorded,
+               CancelSource& stop) {
+  Result<rollout::Options> options = options_of(flags);
+  if (!options) {
+    report(options.error());
+    co_return kUsage;
+  }
+  auto journal = RunJournal::open(loop.clock(), {.journal = flags.journal, .timeline = {}});
+  if (!journal) co_return report(journal.error());
+  auto bundle = co_await read_sources(loop, invocation, flags.sources,
+                                      {.name = options->name, .timeout = options->timeout, .stop = &stop});
+  if (!bundle) co_return bundle.error();
+  if (Result<void> selected = select(*bundle, flags.only, flags.skip); !selected) co_return report(selected.error());
+  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());
+  if (!cluster) co_return report(cluster.error());
+  options->default_namespace = (*cluster)->default_namespace();
+  options->namespace_is_chosen = !invocation.globals.namespace_name.empty();
+
+  report::Format format = report::format_of(flags.output);
+  std::vector<std::string> program = format == report::Format::text ? external_diff() : std::vector<std::string>();
+  report::PlanReport shown(
+      format, place_of(**cluster, *options),
+      {.context = flags.lines, .full = flags.full, .diff_only = flags.diff_only, .no_diff = !program.empty()});
+  (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });
+  Ending ending = co_await make_plan(**cluster, *std::move(bundle), *options, (*journal)->journal(), &stop);
+  int code = co_await show(loop, shown, flags, program, ending);
+  Result<void> written = write_plan(**cluster, flags, *options, recorded, invocation, ending);
+  if (!written) code = report(written.error());
+  co_await (*cluster)->close();
+  co_return (*journal)->close(code);
+}
+
+void add_flags(CLI::App& command, PlanFlags& flags) {
+  add_rollout_flags(command, flags);
+  command
+      .add_option("--dry-run", flags.dry_run,
+                  "Who finds out: the API server (server), or Fairlead by a comparison of its own (client)")
+      ->check(CLI::IsMember({"server", "client"}))
+      ->capture_default_str();
+  command.add_option("--lines", flags.lines, "The number of lines around each change")
+      ->check(CLI::Range(0, kMostLines))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_flag("--full", flags.full, "Show whole objects, with what the API server fills in");
+  command.add_flag("--show-secrets", flags.show_secrets, "Show the values of Secrets");
+  command.add_option("-o,--output", flags.output, "What to print: text or json")
+      ->check(CLI::IsMember({"text", "json"}));
+  command.add_option("--journal", flags.journal, "Write all events to this file, one JSON object per line")
+      ->type_name("FILE");
+}
+
+int run_plan(const CLI::App& command, const PlanFlags& flags, Invocation& invocation) {
+  std::vector<PlanFile::Flag> recorded =
+      recorded_flags(command, {"--out", "--output", "--journal", "--lines", "--full", "--show-secrets", "--dry-run"});
+  RealLoop loop;
+  CancelSource stop;
+  Interrupt interrupt(loop, stop);
+  return loop.run(plan(loop, invocation, flags, std::move(recorded), stop));
+}
+
+CLI::App* add_command(CLI::App& app, Invocation& invocation, const std::string& name, const std::string& description,
+                      const std::shared_ptr<PlanFlags>& flags) {
+  CLI::App* command = app.add_subcommand(name, description);
+  add_flags(*command, *flags);
+  command->callback([&invocation, flags, command] {
+    invocation.run = [&invocation, flags, command] { return run_plan(*command, *flags, invocation); };
+  });
+  return command;
+}
+
+constexpr std::string_view kExitCodes =
+    "Exit codes: 0 nothing to do, 1 failed, 2 changes, 3 timed out, 4 conflicts, 64 invalid command line,\n"
+    "130 interrupted.";
+
+}  // namespace
+
+void add_plan(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<PlanFlags>();
+  CLI::App* command =
+      add_command(app, invocation, "plan", "Show what apply would do, in which order and why; store nothing", flags);
+  command->add_option("--out", flags->out, "Write the plan to this file, for `fairlead apply --plan`")
+      ->type_name("FILE");
+  command->footer(
+      "Examples:\n"
+      "  fairlead plan -f k8s/\n"
+      "  fairlead plan -R -f deploy/ --name shop --prune --lines 1\n"
+      "  fairlead plan -f k8s/ --out shop.plan; fairlead apply --plan shop.plan\n\n" +
+      std::string(kExitCodes));
+}
+
+void add_diff(CLI::App& app, Invocation& invocation) {
+  auto flags = std::make_shared<PlanFlags>();
+  flags->diff_only = true;
+  CLI::App* command =
+      add_command(app, invocation, "diff", "Show how apply would change the objects in the cluster", flags);
+  command->footer(
+      "Examples:\n"
+      "  fairlead diff -f k8s/\n"
+      "  KUBECTL_EXTERNAL_DIFF=\"colordiff -N -u\" fairlead diff -f k8s/\n\n" +
+      std::string(kExitCodes));
+}
+
+}  // namespace fairlead::cli

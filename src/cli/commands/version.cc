@@ -1,0 +1,31 @@
+#include <cstdio>
+
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/core/exit_code.h"
+
+namespace fairlead::cli {
+namespace {
+
+int print_version(const std::string& output) {
+  if (output == "json") {
+    Json json(Json::Object{
+        {"version", FAIRLEAD_VERSION}, {"compiler", "clang " __clang_version__}, {"platform", FAIRLEAD_PLATFORM}});
+    std::fputs(json.pretty().c_str(), stdout);
+  } else {
+    std::puts("fairlead " FAIRLEAD_VERSION);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_version(CLI::App& app, Invocation& invocation) {
+  app.set_version_flag("--version", "fairlead " FAIRLEAD_VERSION, "Print the version of this program");
+  auto output = std::make_shared<std::string>("text");
+  CLI::App* command = app.add_subcommand("version", "Print the version of this program");
+  command->add_option("-o,--output", *output, "How to print it: text or json")->check(CLI::IsMember({"text", "json"}));
+  command->callback([&invocation, output] { invocation.run = [output] { return print_version(*output); }; });
+}
+
+}  // namespace fairlead::cli

@@ -1,0 +1,156 @@
+#include "cli/input/sources.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "async/readable.h"
+#include "cli/core/error_report.h"
+#include "cli/core/exit_code.h"
+#include "cli/core/invocation.h"
+#include "cli/input/chart_target.h"
+#include "cli/input/fetch.h"
+#include "manifest/rendered.h"
+#include "render/render.h"
+#include "report/output.h"
+
+namespace fairlead::cli {
+namespace {
+
+constexpr Duration kFetchTime = std::chrono::minutes(1);
+
+// Everything that is to be read.
+struct Sources {
+  std::vector<std::string> files;
+  std::vector<std::string> kustomizations;
+  std::vector<render::Chart> charts;
+};
+
+Sources sources_of(const Invocation& invocation, const SourceFlags& flags) {
+  Sources sources{.files = flags.files, .kustomizations = flags.kustomizations};
+  if (!flags.chart.empty())
+    sources.charts.push_back({.chart = flags.chart, .release = flags.release, .flags = invocation.behind});
+  if (!flags.empty() || !invocation.config) return sources;
+  sources.files = invocation.config->files;
+  sources.kustomizations = invocation.config->kustomizations;
+  for (const config::Chart& chart : invocation.config->charts) {
+    sources.charts.push_back({.chart = chart.chart, .release = chart.release, .flags = chart.flags});
+    std::ranges::copy(invocation.behind, std::back_inserter(sources.charts.back().flags));
+  }
+  return sources;
+}
+
+manifest::Options options_of(RealLoop& loop, const SourceFlags& flags, Duration timeout) {
+  manifest::Options options{.recursive = flags.recursive};
+  Duration limit = timeout > Duration::zero() ? std::min(timeout, kFetchTime) : kFetchTime;
+  options.fetch = [&loop, limit](std::string address, size_t max_bytes) {
+    return fetch(loop, std::move(address), max_bytes, limit);
+  };
+  options.await_input = [&loop](int descriptor) { return await_readable(loop, descriptor); };
+  return options;
+}
+
+// The mistakes of the command line that concern sources.
+Result<void> check(const Sources& sources, const Invocation& invocation, const Reading& reading) {
+  if (sources.files.empty() && sources.kustomizations.empty() && sources.charts.empty())
+    return fail(ErrorKind::invalid, "there are no manifests to read: give -f FILE, -k FOLDER or --chart CHART");
+  if (sources.charts.empty() && !invocation.behind.empty())
+    return fail(ErrorKind::invalid, "{} is a flag for helm, and there is no chart: give --chart CHART",
+                invocation.behind.front());
+  for (const render::Chart& chart : sources.charts)
+    if (chart.release.empty() && reading.name.empty())
+      return fail(ErrorKind::invalid, "the chart {} needs the name of its release: give --name or --release",
+                  chart.chart);
+  return {};
+}
+
+void take(render::Rendered rendered, std::vector<manifest::Text>& texts) {
+  for (const std::string& warning : rendered.warnings) report::print(stderr, fmt::format("warning: {}\n", warning));
+  std::ranges::move(rendered.texts, std::back_inserter(texts));
+}
+
+Task<Result<std::vector<manifest::Text>>> render_all(RealLoop& loop, const Globals& globals, Sources sources,
+                                                     Reading reading) {
+  std::vector<manifest::Text> texts;
+  for (const std::string& folder : sources.kustomizations) {
+    CO_TRY_ASSIGN(render::Rendered rendered, co_await render::render_kustomization(loop, folder));
+    take(std::move(rendered), texts);
+  }
+  if (sources.charts.empty()) co_return texts;
+  CO_TRY_ASSIGN(render::Target target, co_await find_target(loop, globals, reading.name, reading.offline));
+  for (render::Chart& chart : sources.charts) {
+    if (chart.release.empty()) chart.release = reading.name;
+    CO_TRY_ASSIGN(render::Rendered rendered, co_await render::render_chart(loop, std::move(chart), target));
+    take(std::move(rendered), texts);
+  }
+  co_return texts;
+}
+
+Task<std::expected<manifest::Bundle, manifest::Errors>> read(RealLoop& loop, const Globals& globals,
+                                                             const SourceFlags& flags, Sources sources,
+                                                             const Reading& reading) {
+  manifest::Options options = options_of(loop, flags, reading.timeout);
+  std::vector<std::string> files = sources.files;
+  auto rendered = co_await render_all(loop, globals, std::move(sources), reading);
+  if (!rendered) co_return std::unexpected(manifest::Errors{rendered.error()});
+  co_return co_await manifest::read_with(std::move(files), std::move(options), *std::move(rendered));
+}
+
+int report_all(const manifest::Errors& errors) {
+  for (const Error& error : errors) report(error);
+  auto is_late = [](const Error& error) { return error.kind() == ErrorKind::timeout; };
+  return std::ranges::all_of(errors, is_late) ? kTimedOut : kFailed;
+}
+
+}  // namespace
+
+void add_source_flags(CLI::App& command, SourceFlags& flags) {
+  flags.command = command.get_name();
+  auto many = CLI::MultiOptionPolicy::TakeAll;
+  command
+      .add_option("-f,--filename", flags.files,
+                  "File, directory, or http(s) URL with manifests, or - for standard input; may be repeated")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(many);
+  command.add_flag("-R,--recursive", flags.recursive, "Read directories recursively");
+  command.add_option("-k,--kustomize", flags.kustomizations, "Folder with a kustomization; may be repeated")
+      ->type_name("FOLDER")
+      ->expected(1)
+      ->multi_option_policy(many);
+  CLI::Option* chart = command
+                           .add_option("--chart", flags.chart,
+                                       "Helm chart: a folder, an archive, or a name; flags for helm come behind --")
+                           ->type_name("CHART");
+  command.add_option("--release", flags.release, "The chart's release; the same as --name unless it is given")
+      ->type_name("NAME")
+      ->needs(chart);
+}
+
+bool has_sources(const Invocation& invocation, const SourceFlags& flags) {
+  return !flags.empty() || (invocation.config && invocation.config->has_sources());
+}
+
+std::string bundle_name(const std::string& name, const SourceFlags& flags) {
+  return name.empty() ? flags.release : name;
+}
+
+Task<std::expected<manifest::Bundle, int>> read_sources(RealLoop& loop, const Invocation& invocation,
+                                                        const SourceFlags& flags, Reading reading) {
+  Sources sources = sources_of(invocation, flags);
+  // A command that has no --name renders the charts of fairlead.yaml under their name all the same.
+  if (reading.name.empty() && flags.empty() && invocation.config) reading.name = invocation.config->name;
+  if (Result<void> checked = check(sources, invocation, reading); !checked) {
+    report(std::move(checked).error().next(fmt::format("fairlead {} --help", flags.command)));
+    co_return std::unexpected(kUsage);
+  }
+  auto bundle = co_await read(loop, invocation.globals, flags, std::move(sources), reading).governed_by(reading.stop);
+  if (reading.stop && reading.stop->cancelled()) {
+    report(cancelled_error());
+    co_return std::unexpected(kInterrupted);
+  }
+  if (bundle) co_return *std::move(bundle);
+  co_return std::unexpected(report_all(bundle.error()));
+}
+
+}  // namespace fairlead::cli

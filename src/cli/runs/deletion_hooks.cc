@@ -1,0 +1,114 @@
+#include "cli/runs/deletion_hooks.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/runs/holder.h"
+
+namespace fairlead::cli {
+namespace {
+
+rollout::Options options_from(const removal::Options& removal) {
+  rollout::Options options;
+  options.default_namespace = removal.default_namespace;
+  options.namespace_is_chosen = removal.namespace_is_chosen;
+  options.timeout = removal.timeout;
+  options.run = run_of(::getpid());
+  options.run_known_dead = is_gone_run;
+  options.holder = removal.holder;
+  options.origin = removal.origin;
+  options.known_dead = removal.known_dead;
+  return options;
+}
+
+constexpr std::string_view kHook = "helm.sh/hook";
+
+bool has_event(std::string_view events, std::string_view wanted) {
+  while (!events.empty()) {
+    size_t comma = std::min(events.find(','), events.size());
+    std::string_view event = events.substr(0, comma);
+    while (event.starts_with(' ')) event.remove_prefix(1);
+    while (event.ends_with(' ')) event.remove_suffix(1);
+    if (event == wanted) return true;
+    events.remove_prefix(std::min(comma + 1, events.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+manifest::Bundle hooks_for(const manifest::Bundle& bundle, std::string_view event) {
+  manifest::Bundle hooks;
+  for (const object::Object& object : bundle.objects) {
+    if (!has_event(object.annotation(kHook), event)) continue;
+    hooks.objects.push_back(object);
+    // To a rollout, hooks for deletion are none of its own. As a hook for installations, this one runs, in the order of
+    // its weight, and its delete policy counts.
+    Json& annotations = hooks.objects.back().edit().make("metadata").make("annotations");
+    annotations.make(kHook) = fmt::format("{},pre-install,pre-upgrade", event);
+  }
+  return hooks;
+}
+
+DeletionHooks::DeletionHooks(kube::Client& client, kube::Discovery& discovery, const manifest::Bundle& bundle,
+                             const removal::Options& options, journal::Journal& journal, CancelSource* stop)
+    : client_(client),
+      discovery_(discovery),
+      bundle_(bundle),
+      options_(options_from(options)),
+      journal_(journal),
+      stop_(stop) {}
+
+std::function<Task<bool>(std::string text)> DeletionHooks::asking(std::function<Task<bool>(std::string text)> ask) {
+  return [this, ask](std::string text) { return ask_and_run(ask, std::move(text)); };
+}
+
+Task<bool> DeletionHooks::ask_and_run(std::function<Task<bool>(std::string text)> ask, std::string text) {
+  if (ask && !co_await ask(std::move(text))) co_return false;
+  // A removal asks again when new members of the bundle turn up meanwhile, and before it removes finalizers.
+  if (std::exchange(begun_, true)) co_return !failure_;
+  failure_ = co_await run(When::before);
+  co_return !failure_;
+}
+
+void DeletionHooks::fail(removal::Ending& ending, Error error) const {
+  bool is_stopped = stop_ && stop_->cancelled();
+  ending.how = is_stopped ? removal::Ending::How::interrupted : removal::Ending::How::failed;
+  if (!is_stopped) ending.causes.push_back({.error = std::move(error), .blocks = {}});
+}
+
+Task<void> DeletionHooks::finish(removal::Ending& ending) {
+  if (failure_) fail(ending, *failure_);
+  else if (begun_ && ending.how == removal::Ending::How::done)
+    if (std::optional<Error> error = co_await run(When::after)) fail(ending, *std::move(error));
+}
+
+Task<std::optional<Error>> DeletionHooks::run(When when) {
+  std::string_view event = when == When::before ? "pre-delete" : "post-delete";
+  manifest::Bundle hooks = hooks_for(bundle_, event);
+  if (hooks.objects.empty()) co_return std::nullopt;
+  // The run of the hooks begins and ends within another one, which is the one that people see.
+  journal::Journal inner(client_.loop().clock());
+  inner.hide(journal_.secrets());
+  inner.read_by([this](const journal::Event& event) {
+    if (event.kind != journal::EventKind::started && event.kind != journal::EventKind::ended) journal_.add(event);
+  });
+  for (const object::Object& hook : hooks.objects)
+    inner.add({.kind = journal::EventKind::note,
+               .key = hook.key(),
+               .source = hook.source().text(),
+               .text = fmt::format("it runs as a hook of Helm for {}", event)});
+  rollout::Ending ending = co_await rollout::roll_out(client_, discovery_, std::move(hooks), options_, inner, stop_);
+  if (ending.how == rollout::Ending::How::done) co_return std::nullopt;
+  if (ending.causes.empty()) co_return cancelled_error();
+  Error cause = ending.causes.front().error;
+  if (when == When::after)
+    co_return Error(cause.kind(), "a hook for post-delete failed; everything else is deleted").because(cause);
+  co_return Error(cause.kind(), "a hook for pre-delete failed, and nothing was deleted")
+      .because(cause)
+      .next("--no-hooks deletes the bundle without its hooks");
+}
+
+}  // namespace fairlead::cli
