@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 
 #include "async/interrupt.h"
 #include "cli/commands/commands.h"
@@ -116,42 +115,40 @@ Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& 
   co_return (*journal)->close(exit_code(ending.how));
 }
 
-void add_flags(CLI::App& command, ApplyFlags& flags) {
+void add_flags(Command command, ApplyFlags& flags) {
   add_rollout_flags(command, flags);
-  command.add_flag("--keep-secrets", flags.keep_secrets, "Keep the values of Secrets in the bundle's history")
-      ->needs("--name");
+  command.flag("--keep-secrets", flags.keep_secrets, "Keep the values of Secrets in the bundle's history")
+      .needs("--name");
   command
-      .add_flag("--rollback-on-failure", flags.rollback_on_failure,
-                "If it fails, go back to the last revision of the bundle that was done")
-      ->needs("--name");
-  command.add_flag("--no-wait", flags.no_wait, "Do not wait until objects are ready");
-  command.add_option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
-      ->type_name("KIND=DURATION")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  CLI::Option* dry_run =
+      .flag("--rollback-on-failure", flags.rollback_on_failure,
+            "If it fails, go back to the last revision of the bundle that was done")
+      .needs("--name");
+  command.flag("--no-wait", flags.no_wait, "Do not wait until objects are ready");
+  command.option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
+      .value("KIND=DURATION")
+      .repeatable();
+  Flag dry_run =
       command
-          .add_option("--dry-run", flags.dry_run,
-                      "Store nothing: the API server checks everything (server), or it is only compared (client)")
-          ->check(CLI::IsMember({"none", "server", "client"}));
-  command.add_flag("--confirm", flags.confirm, "Show the plan, and ask before anything is stored")->excludes(dry_run);
-  command.add_flag("-y,--yes", flags.yes, "Do not ask for confirmation");
+          .option("--dry-run", flags.dry_run,
+                  "Store nothing: the API server checks everything (server), or it is only compared (client)")
+          .one_of({"none", "server", "client"});
+  command.flag("--confirm", flags.confirm, "Show the plan, and ask before anything is stored").excludes(dry_run);
+  command.flag("-y,--yes", flags.yes, "Do not ask for confirmation");
   command
-      .add_option("--plan", flags.plan,
-                  "Apply what `fairlead plan --out` has written, with its flags; refused if anything changed since")
-      ->type_name("FILE")
-      ->excludes(dry_run);
+      .option("--plan", flags.plan,
+              "Apply what `fairlead plan --out` has written, with its flags; refused if anything changed since")
+      .value("FILE")
+      .excludes(dry_run);
   command
-      .add_option("--ignore-policy", flags.ignore_policy,
-                  "If a webhook with failurePolicy Ignore does not answer: wait for it, warn, or standard (wait for "
-                  "webhooks of the bundle, warn about others)")
-      ->check(CLI::IsMember({"standard", "wait", "warn"}));
+      .option("--ignore-policy", flags.ignore_policy,
+              "If a webhook with failurePolicy Ignore does not answer: wait for it, warn, or standard (wait for "
+              "webhooks of the bundle, warn about others)")
+      .one_of({"standard", "wait", "warn"});
   add_output_flags(command, flags.output);
-  CLI::Option* logs =
-      command.add_flag("--logs", flags.logs, "Show what pods that are not ready write: one replica of each");
-  command.add_option("--logs-filter", flags.logs_filter, "Only lines that match this regular expression (RE2)")
-      ->type_name("REGEX")
-      ->needs(logs);
+  Flag logs = command.flag("--logs", flags.logs, "Show what pods that are not ready write: one replica of each");
+  command.option("--logs-filter", flags.logs_filter, "Only lines that match this regular expression (RE2)")
+      .value("REGEX")
+      .needs(logs);
   add_journal_flags(command, flags.files);
 }
 
@@ -161,28 +158,23 @@ struct Planned {
   ApplyFlags flags;
 };
 
-std::expected<Planned, int> read_planned(const CLI::App& command, const std::string& path, Invocation& invocation) {
+std::expected<Planned, int> read_planned(Command command, const std::string& path, Invocation& invocation) {
   Result<PlanFile> file = read_plan_file(path);
   if (!file) return std::unexpected(report(file.error()));
   Planned planned{.file = *std::move(file), .flags = {}};
-  CLI::App again("", command.get_name());
-  add_flags(again, planned.flags);
-  std::vector<std::string> words = words_of(planned.file.flags, command);
-  std::ranges::reverse(words);
-  try {
-    again.parse(std::move(words));
-  } catch (const CLI::ParseError& error) {
+  Result<void> parsed =
+      parse_again(planned.file.flags, command, [&](Command again) { add_flags(again, planned.flags); });
+  if (!parsed)
     return std::unexpected(report(Error(ErrorKind::invalid, fmt::format("the flags of {} cannot be used", path))
-                                      .because(error.what())
+                                      .because(parsed.error().message())
                                       .next("fairlead plan … --out FILE makes a new one")));
-  }
   if (invocation.behind.empty()) invocation.behind = planned.file.behind;
   if (invocation.globals.namespace_name.empty() && planned.file.namespace_is_chosen)
     invocation.globals.namespace_name = planned.file.ns;
   return planned;
 }
 
-int run_apply(const CLI::App& command, const ApplyFlags& flags, Invocation& invocation) {
+int run_apply(Command command, const ApplyFlags& flags, Invocation& invocation) {
   if (flags.confirm && !flags.yes && !can_ask()) {
     report(Error(ErrorKind::invalid, "--confirm needs a terminal to ask on")
                .next("fairlead apply --confirm --yes shows the plan and does not ask"));
@@ -204,12 +196,12 @@ int run_apply(const CLI::App& command, const ApplyFlags& flags, Invocation& invo
 
 }  // namespace
 
-void add_apply(CLI::App& app, Invocation& invocation) {
+void add_apply(Command app, Invocation& invocation) {
   auto flags = std::make_shared<ApplyFlags>();
-  CLI::App* command =
-      app.add_subcommand("apply", "Apply manifests in the order that the cluster needs, and wait until they are ready");
-  add_flags(*command, *flags);
-  command->footer(
+  Command command =
+      app.subcommand("apply", "Apply manifests in the order that the cluster needs, and wait until they are ready");
+  add_flags(command, *flags);
+  command.footer(
       "Examples:\n"
       "  fairlead apply -f k8s/\n"
       "  fairlead apply -R -f deploy/ --name shop --prune\n"
@@ -219,8 +211,8 @@ void add_apply(CLI::App& app, Invocation& invocation) {
       "  fairlead apply -k overlays/prod --name shop\n"
       "  fairlead apply                        # what fairlead.yaml says\n\n"
       "Exit codes: 0 done, 1 failed, 3 timed out, 4 conflicts, 64 invalid command line, 130 interrupted.");
-  command->callback([&invocation, flags, command] {
-    invocation.run = [&invocation, flags, command] { return run_apply(*command, *flags, invocation); };
+  command.when_chosen([&invocation, flags, command] {
+    invocation.run = [&invocation, flags, command] { return run_apply(command, *flags, invocation); };
   });
 }
 

@@ -4,32 +4,32 @@
 // lines and exit codes; they decide nothing themselves.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <span>
 #include <string>
 
+#include "cli/core/flags.h"
 #include "cli/core/invocation.h"
 
 namespace fairlead::cli {
 
-void add_apply(CLI::App& app, Invocation& invocation);
-void add_completion(CLI::App& app, Invocation& invocation);
-void add_delete(CLI::App& app, Invocation& invocation);
-void add_diff(CLI::App& app, Invocation& invocation);
-void add_graph(CLI::App& app, Invocation& invocation);
-void add_history(CLI::App& app, Invocation& invocation);
-void add_list(CLI::App& app, Invocation& invocation);
-void add_logs(CLI::App& app, Invocation& invocation);
-void add_plan(CLI::App& app, Invocation& invocation);
-void add_rollback(CLI::App& app, Invocation& invocation);
-void add_sandbox(CLI::App& app, Invocation& invocation);
-void add_status(CLI::App& app, Invocation& invocation);
-void add_timeline(CLI::App& app, Invocation& invocation);
-void add_trace(CLI::App& app, Invocation& invocation);
-void add_version(CLI::App& app, Invocation& invocation);
+void add_apply(Command app, Invocation& invocation);
+void add_completion(Command app, Invocation& invocation);
+void add_delete(Command app, Invocation& invocation);
+void add_diff(Command app, Invocation& invocation);
+void add_graph(Command app, Invocation& invocation);
+void add_history(Command app, Invocation& invocation);
+void add_list(Command app, Invocation& invocation);
+void add_logs(Command app, Invocation& invocation);
+void add_plan(Command app, Invocation& invocation);
+void add_rollback(Command app, Invocation& invocation);
+void add_sandbox(Command app, Invocation& invocation);
+void add_status(Command app, Invocation& invocation);
+void add_timeline(Command app, Invocation& invocation);
+void add_trace(Command app, Invocation& invocation);
+void add_version(Command app, Invocation& invocation);
 
 // The engine behind the completion scripts, called as `fairlead __complete -- WORD…`: prints the candidates for the
 // last word.
-int print_candidates(const CLI::App& app, std::span<const std::string> words);
+int print_candidates(Command app, std::span<const std::string> words);
 
 }  // namespace fairlead::cli

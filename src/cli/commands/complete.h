@@ -1,9 +1,10 @@
 // What could come next on a command line: the engine behind the shells' completion.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <string>
 #include <vector>
+
+#include "cli/core/flags.h"
 
 namespace fairlead::cli {
 

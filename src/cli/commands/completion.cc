@@ -1,6 +1,5 @@
 // `fairlead completion SHELL` prints a short script; the script asks `fairlead __complete` for candidates on every tab,
 // so that it never goes out of date and knows the contexts of the user's kubeconfig.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "cli/commands/commands.h"
@@ -68,25 +67,25 @@ complete -c fairlead -f -a '(__fairlead_complete)'
 
 }  // namespace
 
-int print_candidates(const CLI::App& app, std::span<const std::string> words) {
+int print_candidates(Command app, std::span<const std::string> words) {
   auto values_of = [](const std::string& option) { return kubeconfig_names(option); };
-  Candidates found = complete(app, {words.begin(), words.end()}, values_of);
+  Candidates found = complete(app.app(), {words.begin(), words.end()}, values_of);
   for (const Candidate& candidate : found.words)
     std::printf("%s\t%s\n", candidate.word.c_str(), candidate.description.c_str());
   if (found.files) std::puts(":files");
   return kDone;
 }
 
-void add_completion(CLI::App& app, Invocation& invocation) {
+void add_completion(Command app, Invocation& invocation) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("completion", "Print the completion script of a shell");
-  command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  command->footer(
+  Command command = app.subcommand("completion", "Print the completion script of a shell");
+  command.option("SHELL", *shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
+  command.footer(
       "Examples:\n"
       "  source <(fairlead completion bash)\n"
       "  source <(fairlead completion zsh)\n"
       "  fairlead completion fish | source");
-  command->callback([&invocation, shell] {
+  command.when_chosen([&invocation, shell] {
     invocation.run = [shell] {
       std::fputs(*shell == "bash" ? kBash : *shell == "zsh" ? kZsh : kFish, stdout);
       return kDone;

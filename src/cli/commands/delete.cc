@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 
@@ -160,57 +159,54 @@ Task<int> take_out(RealLoop& loop, const Invocation& invocation, const DeleteFla
   co_return (*journal)->close(exit_code(ending.how));
 }
 
-void add_flags(CLI::App& command, DeleteFlags& flags) {
-  auto many = CLI::MultiOptionPolicy::TakeAll;
-  command.add_option("objects", flags.objects, "Objects to delete, such as deployment/web")->type_name("KIND/NAME");
+void add_flags(Command command, DeleteFlags& flags) {
+  command.option("objects", flags.objects, "Objects to delete, such as deployment/web").value("KIND/NAME");
   add_source_flags(command, flags.sources);
-  CLI::Option* name = command.add_option("--name", flags.name, "Delete all objects of this bundle, and its inventory")
-                          ->type_name("NAME");
+  Flag name =
+      command.option("--name", flags.name, "Delete all objects of this bundle, and its inventory").value("NAME");
   command
-      .add_flag("--with-contents", flags.with_contents,
-                "Delete namespaces and CRDs even if they contain objects of others; never objects of other bundles")
-      ->needs(name);
-  command.add_option("--timeout", flags.timeout, "Time limit for the whole run; 0 for no limit")
-      ->type_name("DURATION")
-      ->capture_default_str();
-  command.add_option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
-      ->type_name("KIND=DURATION")
-      ->expected(1)
-      ->multi_option_policy(many);
-  command.add_flag("--no-wait", flags.no_wait, "Do not wait until objects are deleted");
+      .flag("--with-contents", flags.with_contents,
+            "Delete namespaces and CRDs even if they contain objects of others; never objects of other bundles")
+      .needs(name);
+  command.option("--timeout", flags.timeout, "Time limit for the whole run; 0 for no limit")
+      .value("DURATION")
+      .show_default();
+  command.option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
+      .value("KIND=DURATION")
+      .repeatable();
+  command.flag("--no-wait", flags.no_wait, "Do not wait until objects are deleted");
   command
-      .add_option("--cascade", flags.cascade,
-                  "Delete owned objects after their owner (background), before it (foreground), or not at all (orphan)")
-      ->check(CLI::IsMember({"background", "foreground", "orphan"}))
-      ->capture_default_str();
+      .option("--cascade", flags.cascade,
+              "Delete owned objects after their owner (background), before it (foreground), or not at all (orphan)")
+      .one_of({"background", "foreground", "orphan"})
+      .show_default();
   command
-      .add_option("--dry-run", flags.dry_run,
-                  "Show what would be deleted; with `server`, the API server checks it as well")
-      ->check(CLI::IsMember({"none", "client", "server"}));
-  command.add_flag("-y,--yes", flags.yes, "Do not ask for confirmation");
-  command.add_flag("--force", flags.force, "Also delete objects of other bundles and in kube-system");
-  command.add_flag("--force-finalizers", flags.force_finalizers,
-                   "Remove the finalizers of stuck objects, without the cleanup that they wait for");
-  command.add_flag("--no-hooks", flags.no_hooks, "Do not run the hooks of Helm that belong to the deletion");
-  command.add_flag("--cluster-gone", flags.cluster_gone, "Treat a cluster that cannot be reached as deleted");
+      .option("--dry-run", flags.dry_run, "Show what would be deleted; with `server`, the API server checks it as well")
+      .one_of({"none", "client", "server"});
+  command.flag("-y,--yes", flags.yes, "Do not ask for confirmation");
+  command.flag("--force", flags.force, "Also delete objects of other bundles and in kube-system");
+  command.flag("--force-finalizers", flags.force_finalizers,
+               "Remove the finalizers of stuck objects, without the cleanup that they wait for");
+  command.flag("--no-hooks", flags.no_hooks, "Do not run the hooks of Helm that belong to the deletion");
+  command.flag("--cluster-gone", flags.cluster_gone, "Treat a cluster that cannot be reached as deleted");
   add_output_flags(command, flags.output);
   add_journal_flags(command, flags.files);
 }
 
 }  // namespace
 
-void add_delete(CLI::App& app, Invocation& invocation) {
+void add_delete(Command app, Invocation& invocation) {
   auto flags = std::make_shared<DeleteFlags>();
-  CLI::App* command = app.add_subcommand("delete", "Delete objects in the order that finalizers and webhooks need");
-  add_flags(*command, *flags);
-  command->footer(
+  Command command = app.subcommand("delete", "Delete objects in the order that finalizers and webhooks need");
+  add_flags(command, *flags);
+  command.footer(
       "Examples:\n"
       "  fairlead delete -f k8s/\n"
       "  fairlead delete --name shop\n"
       "  fairlead delete --name shop --chart ./chart         # with the chart's hooks for deletion\n"
       "  fairlead delete namespace/team-a --timeout-for Namespace=5m\n\n"
       "Exit codes: 0 deleted, 1 failed, 3 timed out, 64 invalid command line, 130 interrupted.");
-  command->callback([&invocation, flags] {
+  command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       RealLoop loop;
       CancelSource stop;

@@ -1,6 +1,5 @@
 #include "graph/graph.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <set>
 
@@ -175,15 +174,15 @@ Task<int> graph_command(RealLoop& loop, const Invocation& invocation, const Grap
 
 }  // namespace
 
-void add_graph(CLI::App& app, Invocation& invocation) {
+void add_graph(Command app, Invocation& invocation) {
   auto flags = std::make_shared<GraphFlags>();
-  CLI::App* command = app.add_subcommand("graph", "Show what waits for what, and why");
-  add_source_flags(*command, flags->sources);
-  command->add_option("--why", flags->why, "Only what this object waits for, to the root")->type_name("KIND/NAME");
-  command->add_flag("--offline", flags->offline, "Ask no cluster: the manifests alone decide");
-  command->add_option("-o,--output", flags->output, "What to print: text, dot, mermaid, json or svg")
-      ->check(CLI::IsMember({"text", "dot", "mermaid", "json", "svg"}));
-  command->footer(
+  Command command = app.subcommand("graph", "Show what waits for what, and why");
+  add_source_flags(command, flags->sources);
+  command.option("--why", flags->why, "Only what this object waits for, to the root").value("KIND/NAME");
+  command.flag("--offline", flags->offline, "Ask no cluster: the manifests alone decide");
+  command.option("-o,--output", flags->output, "What to print: text, dot, mermaid, json or svg")
+      .one_of({"text", "dot", "mermaid", "json", "svg"});
+  command.footer(
       "Examples:\n"
       "  fairlead graph -f k8s/\n"
       "  fairlead graph -f k8s/ --why Widget/team-a/first\n"
@@ -191,7 +190,7 @@ void add_graph(CLI::App& app, Invocation& invocation) {
       "  fairlead graph -f k8s/ -o dot | dot -Tpng > graph.png\n\n"
       "Nothing is written to the cluster. Exit codes: 0 drawn, 1 the manifests have errors or cannot be read,\n"
       "64 invalid command line, 130 interrupted.");
-  command->callback([&invocation, flags] {
+  command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       RealLoop loop;
       CancelSource stop;

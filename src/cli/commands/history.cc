@@ -1,6 +1,5 @@
 #include "history/history.h"
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <map>
 
@@ -145,21 +144,20 @@ Task<Result<int>> show_history(Cluster& cluster, const HistoryFlags& flags) {
 
 }  // namespace
 
-void add_history(CLI::App& app, Invocation& invocation) {
+void add_history(Command app, Invocation& invocation) {
   auto flags = std::make_shared<HistoryFlags>();
-  CLI::App* command = app.add_subcommand("history", "Show the last ten runs that changed a bundle");
-  command->add_option("NAME", flags->name, "The bundle's name")->required()->type_name("");
-  command->add_option("--diff", flags->diff, "What a revision changed; A..B compares two of them")
-      ->type_name("REVISION");
-  command->add_flag("--show-secrets", flags->show_secrets, "Show the values of Secrets, where they were kept");
-  add_query_output(*command, flags->output);
-  command->footer(
+  Command command = app.subcommand("history", "Show the last ten runs that changed a bundle");
+  command.option("NAME", flags->name, "The bundle's name").required().value("");
+  command.option("--diff", flags->diff, "What a revision changed; A..B compares two of them").value("REVISION");
+  command.flag("--show-secrets", flags->show_secrets, "Show the values of Secrets, where they were kept");
+  add_query_output(command, flags->output);
+  command.footer(
       "Examples:\n"
       "  fairlead history shop\n"
       "  fairlead history shop --diff 3\n"
       "  fairlead history shop --diff 1..3 -o json\n\n"
       "Exit codes: 0 shown, 1 failed, 64 invalid command line, 130 interrupted.");
-  command->callback([&invocation, flags] {
+  command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       return run_query(invocation.globals, [flags](Cluster& cluster) { return show_history(cluster, *flags); });
     };

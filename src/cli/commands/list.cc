@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/query.h"
@@ -31,18 +30,18 @@ Task<Result<int>> list(Cluster& cluster, const ListFlags& flags) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Invocation& invocation) {
+void add_list(Command app, Invocation& invocation) {
   auto flags = std::make_shared<ListFlags>();
-  CLI::App* command = app.add_subcommand("list", "List the bundles in the cluster");
-  command->add_flag("-A,--all-namespaces", flags->all_namespaces, "The bundles of all namespaces");
-  add_query_output(*command, flags->output);
-  command->footer(
+  Command command = app.subcommand("list", "List the bundles in the cluster");
+  command.flag("-A,--all-namespaces", flags->all_namespaces, "The bundles of all namespaces");
+  add_query_output(command, flags->output);
+  command.footer(
       "Examples:\n"
       "  fairlead list\n"
       "  fairlead list -A -o wide\n\n"
       "Exit codes: 0 listed, 1 failed, 64 invalid command line, 130 "
       "interrupted.");
-  command->callback([&invocation, flags] {
+  command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       return run_query(invocation.globals, [flags](Cluster& cluster) { return list(cluster, *flags); });
     };

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "async/interrupt.h"
@@ -57,24 +56,22 @@ Task<int> show_logs(RealLoop& loop, const Globals& globals, const LogsFlags& fla
 
 }  // namespace
 
-void add_logs(CLI::App& app, Invocation& invocation) {
+void add_logs(Command app, Invocation& invocation) {
   auto flags = std::make_shared<LogsFlags>();
-  CLI::App* command = app.add_subcommand("logs", "Print what the pods of a bundle write");
-  command->add_option("bundle", flags->name, "The bundle's name")->type_name("NAME")->required();
-  command->add_option("objects", flags->only, "Only the pods of these objects: KIND or KIND/NAME")
-      ->type_name("KIND/NAME");
-  command->add_flag("-f,--follow", flags->follow, "Go on with what they write from now on, until Ctrl-C");
-  command->add_option("--tail", flags->tail, "Begin with so many of the last lines of each container")
-      ->check(CLI::Range(int64_t{0}, int64_t{1'000'000'000}))
-      ->type_name("N");
-  command->add_option("--filter", flags->filter, "Only lines that match this regular expression (RE2)")
-      ->type_name("REGEX");
-  command->footer(
+  Command command = app.subcommand("logs", "Print what the pods of a bundle write");
+  command.option("bundle", flags->name, "The bundle's name").value("NAME").required();
+  command.option("objects", flags->only, "Only the pods of these objects: KIND or KIND/NAME").value("KIND/NAME");
+  command.flag("-f,--follow", flags->follow, "Go on with what they write from now on, until Ctrl-C");
+  command.option("--tail", flags->tail, "Begin with so many of the last lines of each container")
+      .between(int64_t{0}, int64_t{1'000'000'000})
+      .value("N");
+  command.option("--filter", flags->filter, "Only lines that match this regular expression (RE2)").value("REGEX");
+  command.footer(
       "Examples:\n"
       "  fairlead logs shop --tail 20\n"
       "  fairlead logs shop -f deployment/web --filter 'ERROR|WARN'\n\n"
       "Exit codes: 0 done, 1 failed, 64 invalid command line, 130 interrupted.");
-  command->callback([&invocation, flags] {
+  command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       RealLoop loop;
       CancelSource stop;

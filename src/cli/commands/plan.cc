@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 
 #include "async/interrupt.h"
 #include "cli/commands/commands.h"
@@ -106,26 +105,24 @@ Task<int> plan(RealLoop& loop, Invocation& invocation, const PlanFlags& flags, s
   co_return (*journal)->close(code);
 }
 
-void add_flags(CLI::App& command, PlanFlags& flags) {
+void add_flags(Command command, PlanFlags& flags) {
   add_rollout_flags(command, flags);
   command
-      .add_option("--dry-run", flags.dry_run,
-                  "Who finds out: the API server (server), or Fairlead by a comparison of its own (client)")
-      ->check(CLI::IsMember({"server", "client"}))
-      ->capture_default_str();
-  command.add_option("--lines", flags.lines, "The number of lines around each change")
-      ->check(CLI::Range(0, kMostLines))
-      ->type_name("N")
-      ->capture_default_str();
-  command.add_flag("--full", flags.full, "Show whole objects, with what the API server fills in");
-  command.add_flag("--show-secrets", flags.show_secrets, "Show the values of Secrets");
-  command.add_option("-o,--output", flags.output, "What to print: text or json")
-      ->check(CLI::IsMember({"text", "json"}));
-  command.add_option("--journal", flags.journal, "Write all events to this file, one JSON object per line")
-      ->type_name("FILE");
+      .option("--dry-run", flags.dry_run,
+              "Who finds out: the API server (server), or Fairlead by a comparison of its own (client)")
+      .one_of({"server", "client"})
+      .show_default();
+  command.option("--lines", flags.lines, "The number of lines around each change")
+      .between(0, kMostLines)
+      .value("N")
+      .show_default();
+  command.flag("--full", flags.full, "Show whole objects, with what the API server fills in");
+  command.flag("--show-secrets", flags.show_secrets, "Show the values of Secrets");
+  command.option("-o,--output", flags.output, "What to print: text or json").one_of({"text", "json"});
+  command.option("--journal", flags.journal, "Write all events to this file, one JSON object per line").value("FILE");
 }
 
-int run_plan(const CLI::App& command, const PlanFlags& flags, Invocation& invocation) {
+int run_plan(Command command, const PlanFlags& flags, Invocation& invocation) {
   std::vector<PlanFile::Flag> recorded =
       recorded_flags(command, {"--out", "--output", "--journal", "--lines", "--full", "--show-secrets", "--dry-run"});
   RealLoop loop;
@@ -134,12 +131,12 @@ int run_plan(const CLI::App& command, const PlanFlags& flags, Invocation& invoca
   return loop.run(plan(loop, invocation, flags, std::move(recorded), stop));
 }
 
-CLI::App* add_command(CLI::App& app, Invocation& invocation, const std::string& name, const std::string& description,
-                      const std::shared_ptr<PlanFlags>& flags) {
-  CLI::App* command = app.add_subcommand(name, description);
-  add_flags(*command, *flags);
-  command->callback([&invocation, flags, command] {
-    invocation.run = [&invocation, flags, command] { return run_plan(*command, *flags, invocation); };
+Command add_command(Command app, Invocation& invocation, const std::string& name, const std::string& description,
+                    const std::shared_ptr<PlanFlags>& flags) {
+  Command command = app.subcommand(name, description);
+  add_flags(command, *flags);
+  command.when_chosen([&invocation, flags, command] {
+    invocation.run = [&invocation, flags, command] { return run_plan(command, *flags, invocation); };
   });
   return command;
 }
@@ -150,13 +147,12 @@ constexpr std::string_view kExitCodes =
 
 }  // namespace
 
-void add_plan(CLI::App& app, Invocation& invocation) {
+void add_plan(Command app, Invocation& invocation) {
   auto flags = std::make_shared<PlanFlags>();
-  CLI::App* command =
+  Command command =
       add_command(app, invocation, "plan", "Show what apply would do, in which order and why; store nothing", flags);
-  command->add_option("--out", flags->out, "Write the plan to this file, for `fairlead apply --plan`")
-      ->type_name("FILE");
-  command->footer(
+  command.option("--out", flags->out, "Write the plan to this file, for `fairlead apply --plan`").value("FILE");
+  command.footer(
       "Examples:\n"
       "  fairlead plan -f k8s/\n"
       "  fairlead plan -R -f deploy/ --name shop --prune --lines 1\n"
@@ -164,12 +160,12 @@ void add_plan(CLI::App& app, Invocation& invocation) {
       std::string(kExitCodes));
 }
 
-void add_diff(CLI::App& app, Invocation& invocation) {
+void add_diff(Command app, Invocation& invocation) {
   auto flags = std::make_shared<PlanFlags>();
   flags->diff_only = true;
-  CLI::App* command =
+  Command command =
       add_command(app, invocation, "diff", "Show how apply would change the objects in the cluster", flags);
-  command->footer(
+  command.footer(
       "Examples:\n"
       "  fairlead diff -f k8s/\n"
       "  KUBECTL_EXTERNAL_DIFF=\"colordiff -N -u\" fairlead diff -f k8s/\n\n" +

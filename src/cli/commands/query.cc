@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -30,9 +29,9 @@ Task<int> query_cluster(RealLoop& loop, const Globals& globals,
 
 }  // namespace
 
-void add_query_output(CLI::App& command, std::string& output) {
-  command.add_option("-o,--output", output, "What to print: text, wide (with more columns), json or yaml")
-      ->check(CLI::IsMember({"text", "wide", "json", "yaml"}));
+void add_query_output(Command command, std::string& output) {
+  command.option("-o,--output", output, "What to print: text, wide (with more columns), json or yaml")
+      .one_of({"text", "wide", "json", "yaml"});
 }
 
 void print_result(const std::string& output, const std::string& text, const Json& json,

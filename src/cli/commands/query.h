@@ -1,18 +1,18 @@
 // What the commands share that only read a cluster: list, status, history, trace.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "cli/core/connect.h"
+#include "cli/core/flags.h"
 
 namespace fairlead::cli {
 
 // Adds -o text|wide|json|yaml.
-void add_query_output(CLI::App& command, std::string& output);
+void add_query_output(Command command, std::string& output);
 
 // Prints the result in the format of -o. In text, `notes` go to standard error.
 void print_result(const std::string& output, const std::string& text, const Json& json,

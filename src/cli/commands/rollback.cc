@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "async/interrupt.h"
@@ -128,26 +127,25 @@ Task<int> roll_back(RealLoop& loop, const Globals& globals, const RollbackFlags&
   co_return (*journal)->close(exit_code(ending.how));
 }
 
-void add_flags(CLI::App& command, RollbackFlags& flags) {
-  command.add_option("NAME", flags.name, "The bundle's name")->required()->type_name("");
-  command.add_option("REVISION", flags.revision, "A revision of `fairlead history`; by default the last that differs")
-      ->check(CLI::PositiveNumber)
-      ->type_name("");
-  command.add_flag("--current-secrets", flags.current_secrets,
-                   "Keep the values that Secrets have in the cluster, where those of the revision were not kept");
-  command.add_flag("--keep-secrets", flags.keep_secrets, "Keep the values of Secrets in the bundle's history");
-  command.add_flag("--force-conflicts", flags.force_conflicts,
-                   "Take over fields of other field managers; never those of objects of other bundles");
-  command.add_flag("--no-wait", flags.no_wait, "Do not wait until objects are ready");
-  command.add_option("--dry-run", flags.dry_run, "With `server`, the API server checks everything and stores nothing")
-      ->check(CLI::IsMember({"none", "server"}));
-  command.add_option("--timeout", flags.timeout, "Time limit for the whole run; 0 for no limit")
-      ->type_name("DURATION")
-      ->capture_default_str();
-  command.add_option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
-      ->type_name("KIND=DURATION")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+void add_flags(Command command, RollbackFlags& flags) {
+  command.option("NAME", flags.name, "The bundle's name").required().value("");
+  command.option("REVISION", flags.revision, "A revision of `fairlead history`; by default the last that differs")
+      .positive()
+      .value("");
+  command.flag("--current-secrets", flags.current_secrets,
+               "Keep the values that Secrets have in the cluster, where those of the revision were not kept");
+  command.flag("--keep-secrets", flags.keep_secrets, "Keep the values of Secrets in the bundle's history");
+  command.flag("--force-conflicts", flags.force_conflicts,
+               "Take over fields of other field managers; never those of objects of other bundles");
+  command.flag("--no-wait", flags.no_wait, "Do not wait until objects are ready");
+  command.option("--dry-run", flags.dry_run, "With `server`, the API server checks everything and stores nothing")
+      .one_of({"none", "server"});
+  command.option("--timeout", flags.timeout, "Time limit for the whole run; 0 for no limit")
+      .value("DURATION")
+      .show_default();
+  command.option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
+      .value("KIND=DURATION")
+      .repeatable();
   add_output_flags(command, flags.output);
   add_journal_flags(command, flags.files);
 }
@@ -192,17 +190,17 @@ Task<void> go_back_after_failure(Cluster& cluster, rollout::Options options, con
   shown.finish(ending);
 }
 
-void add_rollback(CLI::App& app, Invocation& invocation) {
+void add_rollback(Command app, Invocation& invocation) {
   auto flags = std::make_shared<RollbackFlags>();
-  CLI::App* command = app.add_subcommand("rollback", "Apply an earlier revision of a bundle again");
-  add_flags(*command, *flags);
-  command->footer(
+  Command command = app.subcommand("rollback", "Apply an earlier revision of a bundle again");
+  add_flags(command, *flags);
+  command.footer(
       "Examples:\n"
       "  fairlead rollback shop\n"
       "  fairlead rollback shop 3 -n team-a\n\n"
       "It is an apply of the manifests of that revision with --prune, and makes a new revision. Exit codes: 0 done,\n"
       "1 failed, 3 timed out, 4 conflicts, 64 invalid command line, 130 interrupted.");
-  command->callback([&invocation, flags] {
+  command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       RealLoop loop;
       CancelSource stop;

@@ -158,40 +158,37 @@ Task<int> serve(RealLoop& loop, SandboxFlags flags) {
 
 }  // namespace
 
-void add_sandbox(CLI::App& app, Invocation& invocation) {
+void add_sandbox(Command app, Invocation& invocation) {
   auto flags = std::make_shared<SandboxFlags>();
-  CLI::App* command = app.add_subcommand(
-      "sandbox", "Run an in-memory Kubernetes API until Ctrl-C, or while COMMAND of `-- COMMAND` runs");
-  command->add_option("--port", flags->port, "Port on 127.0.0.1; default: any free port")
-      ->check(CLI::Range(0, 65535))
-      ->type_name("PORT");
-  command->add_option("--kubeconfig-file", flags->kubeconfig_file, "Where to write the kubeconfig; deleted at the end");
-  command->add_option("--nodes", flags->nodes, "Number of nodes")->check(CLI::Range(0, 200));
-  command->add_option("--api-servers", flags->api_servers, "Number of API servers")->check(CLI::Range(1, 5));
-  command->add_option("--seed", flags->seed, "Seed for generated names and UIDs");
-  command->add_flag("--control-plane-only", flags->control_plane_only,
-                    "Run no controllers: nothing changes objects but requests");
-  command->add_option("--delay", flags->delays, "Delay something, such as pod-ready=2s; may be repeated")
-      ->type_name("NAME=DURATION")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  Command command =
+      app.subcommand("sandbox", "Run an in-memory Kubernetes API until Ctrl-C, or while COMMAND of `-- COMMAND` runs");
+  command.option("--port", flags->port, "Port on 127.0.0.1; default: any free port").between(0, 65535).value("PORT");
+  command.option("--kubeconfig-file", flags->kubeconfig_file, "Where to write the kubeconfig; deleted at the end");
+  command.option("--nodes", flags->nodes, "Number of nodes").between(0, 200);
+  command.option("--api-servers", flags->api_servers, "Number of API servers").between(1, 5);
+  command.option("--seed", flags->seed, "Seed for generated names and UIDs");
+  command.flag("--control-plane-only", flags->control_plane_only,
+               "Run no controllers: nothing changes objects but requests");
+  command.option("--delay", flags->delays, "Delay something, such as pod-ready=2s; may be repeated")
+      .value("NAME=DURATION")
+      .repeatable();
   command
-      ->add_option("--api-server-skew", flags->api_server_skew,
-                   "Delay after which each further API server uses a new webhook configuration")
-      ->type_name("DURATION")
-      ->capture_default_str();
+      .option("--api-server-skew", flags->api_server_skew,
+              "Delay after which each further API server uses a new webhook configuration")
+      .value("DURATION")
+      .show_default();
   command
-      ->add_option("--stale-configurations", flags->stale_configurations,
-                   "Probability that an updated webhook configuration stays in its old form until its next change")
-      ->check(CLI::Range(0.0, 1.0));
-  command->add_flag("--allow-outside-calls", flags->allow_outside_calls,
-                    "Also call webhooks on other machines; by default only those on this machine");
-  command->footer(
+      .option("--stale-configurations", flags->stale_configurations,
+              "Probability that an updated webhook configuration stays in its old form until its next change")
+      .between(0.0, 1.0);
+  command.flag("--allow-outside-calls", flags->allow_outside_calls,
+               "Also call webhooks on other machines; by default only those on this machine");
+  command.footer(
       "Examples:\n"
       "  fairlead sandbox                              # until Ctrl-C\n"
       "  fairlead sandbox -- kubectl get namespaces    # run a command with KUBECONFIG set\n"
       "  fairlead sandbox --delay pod-ready=5s -- fairlead apply -f k8s/");
-  command->callback([&invocation, flags] {
+  command.when_chosen([&invocation, flags] {
     flags->command = invocation.behind;
     invocation.run = [flags] {
       RealLoop loop;

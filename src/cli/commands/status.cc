@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 
 #include "async/scope.h"
 #include "cli/commands/commands.h"
@@ -41,20 +40,20 @@ Task<Result<int>> show(Cluster& cluster, const StatusFlags& flags) {
 
 }  // namespace
 
-void add_status(CLI::App& app, Invocation& invocation) {
+void add_status(Command app, Invocation& invocation) {
   auto flags = std::make_shared<StatusFlags>();
-  CLI::App* command = app.add_subcommand("status", "Show how the objects of a bundle are, and what has drifted");
-  command->add_option("NAME", flags->name, "The bundle's name")->required()->type_name("");
-  command->add_flag("-w,--watch", flags->watch, "Show it again when something changes, until all of it is ready");
-  add_query_output(*command, flags->output);
-  command->footer(
+  Command command = app.subcommand("status", "Show how the objects of a bundle are, and what has drifted");
+  command.option("NAME", flags->name, "The bundle's name").required().value("");
+  command.flag("-w,--watch", flags->watch, "Show it again when something changes, until all of it is ready");
+  add_query_output(command, flags->output);
+  command.footer(
       "Examples:\n"
       "  fairlead status shop\n"
       "  fairlead status shop -n team-a --watch\n\n"
       "Exit codes: 0 everything is ready, 1 something is not, or "
       "it failed, 64 invalid command line, 130 interrupted.\n"
       "Drift alone is not a failure: it is shown.");
-  command->callback([&invocation, flags] {
+  command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       return run_query(invocation.globals, [flags](Cluster& cluster) { return show(cluster, *flags); });
     };

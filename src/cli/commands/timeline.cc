@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -106,24 +105,24 @@ int make_timeline(const TimelineFlags& flags) {
 
 }  // namespace
 
-void add_timeline(CLI::App& app, Invocation& invocation) {
+void add_timeline(Command app, Invocation& invocation) {
   auto flags = std::make_shared<TimelineFlags>();
-  CLI::App* command = app.add_subcommand("timeline", "Make a page from a journal: what happened when, and why");
-  command->add_option("journal", flags->journal, "A file that --journal wrote; - for standard input")
-      ->required()
-      ->type_name("JOURNAL");
+  Command command = app.subcommand("timeline", "Make a page from a journal: what happened when, and why");
+  command.option("journal", flags->journal, "A file that --journal wrote; - for standard input")
+      .required()
+      .value("JOURNAL");
   command
-      ->add_option("-o,--output", flags->output,
-                   "Where to write the page; - for standard output. Without it, next to the journal, ending in .html")
-      ->type_name("FILE.html");
-  command->footer(
+      .option("-o,--output", flags->output,
+              "Where to write the page; - for standard output. Without it, next to the journal, ending in .html")
+      .value("FILE.html");
+  command.footer(
       "The page is one file that needs nothing else: the time of every object and guard, what each of them needs,\n"
       "the critical path, events and warnings. apply and delete write it themselves with --timeline FILE.html.\n\n"
       "Examples:\n"
       "  fairlead apply -f k8s/ --journal run.jsonl\n"
       "  fairlead timeline run.jsonl\n"
       "  fairlead apply -f k8s/ -o jsonl | fairlead timeline - -o run.html");
-  command->callback([&invocation, flags] { invocation.run = [flags] { return make_timeline(*flags); }; });
+  command.when_chosen([&invocation, flags] { invocation.run = [flags] { return make_timeline(*flags); }; });
 }
 
 }  // namespace fairlead::cli

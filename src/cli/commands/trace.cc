@@ -1,7 +1,5 @@
 #include "status/trace.h"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/commands/commands.h"
 #include "cli/commands/query.h"
 #include "cli/core/exit_code.h"
@@ -25,19 +23,18 @@ Task<Result<int>> trace(Cluster& cluster, const TraceFlags& flags) {
 
 }  // namespace
 
-void add_trace(CLI::App& app, Invocation& invocation) {
+void add_trace(Command app, Invocation& invocation) {
   auto flags = std::make_shared<TraceFlags>();
-  CLI::App* command =
-      app.add_subcommand("trace", "Follow an object to its bundle, its manifest and the run that applied it");
-  command->add_option("KIND/NAME", flags->object, "The object, as kubectl takes it")->required()->type_name("");
-  add_query_output(*command, flags->output);
-  command->footer(
+  Command command = app.subcommand("trace", "Follow an object to its bundle, its manifest and the run that applied it");
+  command.option("KIND/NAME", flags->object, "The object, as kubectl takes it").required().value("");
+  add_query_output(command, flags->output);
+  command.footer(
       "Examples:\n"
       "  fairlead trace deployment/web\n"
       "  fairlead trace pod/web-7c9f-x2x4l -n team-a\n\n"
       "Exit codes: 0 found, 1 there is no such object, or it "
       "failed, 64 invalid command line, 130 interrupted.");
-  command->callback([&invocation, flags] {
+  command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       return run_query(invocation.globals, [flags](Cluster& cluster) { return trace(cluster, *flags); });
     };

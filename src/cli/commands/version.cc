@@ -20,12 +20,12 @@ int print_version(const std::string& output) {
 
 }  // namespace
 
-void add_version(CLI::App& app, Invocation& invocation) {
-  app.set_version_flag("--version", "fairlead " FAIRLEAD_VERSION, "Print the version of this program");
+void add_version(Command app, Invocation& invocation) {
+  app.version_flag("--version", "fairlead " FAIRLEAD_VERSION, "Print the version of this program");
   auto output = std::make_shared<std::string>("text");
-  CLI::App* command = app.add_subcommand("version", "Print the version of this program");
-  command->add_option("-o,--output", *output, "How to print it: text or json")->check(CLI::IsMember({"text", "json"}));
-  command->callback([&invocation, output] { invocation.run = [output] { return print_version(*output); }; });
+  Command command = app.subcommand("version", "Print the version of this program");
+  command.option("-o,--output", *output, "How to print it: text or json").one_of({"text", "json"});
+  command.when_chosen([&invocation, output] { invocation.run = [output] { return print_version(*output); }; });
 }
 
 }  // namespace fairlead::cli

@@ -1,13 +1,11 @@
 #include "cli/core/globals.h"
 
-#include <CLI/CLI.hpp>
-
 namespace fairlead::cli {
 
-void add_globals(CLI::App& app, Globals& globals) {
+void add_globals(Command app, Globals& globals) {
   constexpr const char* kGroup = "Global flags";
   auto text = [&](const char* name, std::string& target, const char* what, const char* value) {
-    app.add_option(name, target, what)->group(kGroup)->type_name(value);
+    app.option(name, target, what).group(kGroup).value(value);
   };
   text("--kubeconfig", globals.kubeconfig, "Path of the kubeconfig; default $KUBECONFIG or ~/.kube/config", "FILE");
   text("--context", globals.context, "Kubeconfig context to use", "NAME");
@@ -15,11 +13,10 @@ void add_globals(CLI::App& app, Globals& globals) {
   text("--user", globals.user, "Kubeconfig user to use", "NAME");
   text("-n,--namespace", globals.namespace_name, "Namespace for objects that do not specify one", "NAME");
   text("--as", globals.as, "User to impersonate", "USER");
-  app.add_option("--as-group", globals.as_groups, "Group to impersonate; may be repeated")
-      ->group(kGroup)
-      ->type_name("GROUP")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.option("--as-group", globals.as_groups, "Group to impersonate; may be repeated")
+      .group(kGroup)
+      .value("GROUP")
+      .repeatable();
   text("--as-uid", globals.as_uid, "UID to impersonate", "UID");
   text("-s,--server", globals.server, "Address of the API server", "URL");
   text("--token", globals.token, "Bearer token for the API server", "TOKEN");
@@ -30,12 +27,11 @@ void add_globals(CLI::App& app, Globals& globals) {
   text("--client-certificate", globals.client_certificate, "Client certificate", "FILE");
   text("--client-key", globals.client_key, "Key of the client certificate", "FILE");
   text("--tls-server-name", globals.tls_server_name, "Server name to expect in the API server's certificate", "NAME");
-  app.add_flag("--insecure-skip-tls-verify", globals.insecure_skip_tls_verify,
-               "Do not verify the API server's certificate")
-      ->group(kGroup);
-  app.add_option("-v,--v", globals.verbosity, "Log verbosity; 6 logs every request to standard error")
-      ->group(kGroup)
-      ->type_name("N");
+  app.flag("--insecure-skip-tls-verify", globals.insecure_skip_tls_verify, "Do not verify the API server's certificate")
+      .group(kGroup);
+  app.option("-v,--v", globals.verbosity, "Log verbosity; 6 logs every request to standard error")
+      .group(kGroup)
+      .value("N");
 }
 
 }  // namespace fairlead::cli

@@ -1,9 +1,10 @@
 // kubectl's global flags, with kubectl's meaning.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <string>
 #include <vector>
+
+#include "cli/core/flags.h"
 
 namespace fairlead::cli {
 
@@ -31,6 +32,6 @@ struct Globals {
   std::string allowed_at;
 };
 
-void add_globals(CLI::App& app, Globals& globals);
+void add_globals(Command app, Globals& globals);
 
 }  // namespace fairlead::cli

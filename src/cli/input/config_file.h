@@ -5,9 +5,9 @@
 // it is used in any case.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <vector>
 
+#include "cli/core/flags.h"
 #include "cli/core/invocation.h"
 
 namespace fairlead::cli {

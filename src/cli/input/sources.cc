@@ -1,6 +1,5 @@
 #include "cli/input/sources.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 
@@ -104,27 +103,24 @@ int report_all(const manifest::Errors& errors) {
 
 }  // namespace
 
-void add_source_flags(CLI::App& command, SourceFlags& flags) {
-  flags.command = command.get_name();
-  auto many = CLI::MultiOptionPolicy::TakeAll;
+void add_source_flags(Command command, SourceFlags& flags) {
+  flags.command = command.name();
   command
-      .add_option("-f,--filename", flags.files,
-                  "File, directory, or http(s) URL with manifests, or - for standard input; may be repeated")
-      ->type_name("FILE")
-      ->expected(1)
-      ->multi_option_policy(many);
-  command.add_flag("-R,--recursive", flags.recursive, "Read directories recursively");
-  command.add_option("-k,--kustomize", flags.kustomizations, "Folder with a kustomization; may be repeated")
-      ->type_name("FOLDER")
-      ->expected(1)
-      ->multi_option_policy(many);
-  CLI::Option* chart = command
-                           .add_option("--chart", flags.chart,
-                                       "Helm chart: a folder, an archive, or a name; flags for helm come behind --")
-                           ->type_name("CHART");
-  command.add_option("--release", flags.release, "The chart's release; the same as --name unless it is given")
-      ->type_name("NAME")
-      ->needs(chart);
+      .option("-f,--filename", flags.files,
+              "File, directory, or http(s) URL with manifests, or - for standard input; may be repeated")
+      .value("FILE")
+      .repeatable();
+  command.flag("-R,--recursive", flags.recursive, "Read directories recursively");
+  command.option("-k,--kustomize", flags.kustomizations, "Folder with a kustomization; may be repeated")
+      .value("FOLDER")
+      .repeatable();
+  Flag chart =
+      command
+          .option("--chart", flags.chart, "Helm chart: a folder, an archive, or a name; flags for helm come behind --")
+          .value("CHART");
+  command.option("--release", flags.release, "The chart's release; the same as --name unless it is given")
+      .value("NAME")
+      .needs(chart);
 }
 
 bool has_sources(const Invocation& invocation, const SourceFlags& flags) {

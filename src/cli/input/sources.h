@@ -1,13 +1,13 @@
 // Where the manifests of a command come from: the flags that every command which reads manifests has, and the reading.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <expected>
 #include <string>
 #include <vector>
 
 #include "async/real_loop.h"
 #include "async/task.h"
+#include "cli/core/flags.h"
 #include "cli/core/invocation.h"
 #include "manifest/manifest.h"
 
@@ -30,7 +30,7 @@ struct SourceFlags {
 };
 
 // Adds the flags to `command`. `flags` must live as long as `command`.
-void add_source_flags(CLI::App& command, SourceFlags& flags);
+void add_source_flags(Command command, SourceFlags& flags);
 
 // True if the flags, or else fairlead.yaml, name manifests to read.
 bool has_sources(const Invocation& invocation, const SourceFlags& flags);

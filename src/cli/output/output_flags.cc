@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 
@@ -64,15 +63,15 @@ Result<report::Settings> output_settings(const OutputFlags& flags, const Globals
   return settings;
 }
 
-void add_output_flags(CLI::App& command, OutputFlags& flags) {
-  command.add_option("-o,--output", flags.output, "What standard output gets: text, json, jsonl or quiet")
-      ->check(CLI::IsMember({"text", "json", "jsonl", "quiet"}));
+void add_output_flags(Command command, OutputFlags& flags) {
+  command.option("-o,--output", flags.output, "What standard output gets: text, json, jsonl or quiet")
+      .one_of({"text", "json", "jsonl", "quiet"});
   command
-      .add_option("--progress", flags.progress,
-                  "How the run is shown: auto (live on a terminal), tty, plain, quiet or json (events on standard "
-                  "error); $FAIRLEAD_PROGRESS sets the default")
-      ->check(CLI::IsMember({"auto", "tty", "plain", "quiet", "json"}));
-  command.add_flag("--all", flags.all, "A line for every object, however many there are");
+      .option("--progress", flags.progress,
+              "How the run is shown: auto (live on a terminal), tty, plain, quiet or json (events on standard "
+              "error); $FAIRLEAD_PROGRESS sets the default")
+      .one_of({"auto", "tty", "plain", "quiet", "json"});
+  command.flag("--all", flags.all, "A line for every object, however many there are");
 }
 
 }  // namespace fairlead::cli

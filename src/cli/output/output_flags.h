@@ -1,10 +1,10 @@
 // The flags that say what a run prints: -o, --progress, --all.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <string>
 
 #include "base/error.h"
+#include "cli/core/flags.h"
 #include "cli/core/globals.h"
 #include "report/display.h"
 
@@ -16,7 +16,7 @@ struct OutputFlags {
   bool all = false;
 };
 
-void add_output_flags(CLI::App& command, OutputFlags& flags);
+void add_output_flags(Command command, OutputFlags& flags);
 
 // Decides where progress goes, and in which form: by the flags, by $FAIRLEAD_PROGRESS, and by which streams are
 // terminals. Fails if --progress tty was asked for and there is no terminal.

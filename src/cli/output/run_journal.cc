@@ -1,7 +1,5 @@
 #include "cli/output/run_journal.h"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
 #include "timeline/page_file.h"
@@ -39,11 +37,10 @@ int RunJournal::close(int exit_code) {
   return exit_code;
 }
 
-void add_journal_flags(CLI::App& command, RunJournal::Files& files) {
-  command.add_option("--journal", files.journal, "Write every event to this file, one line of JSON each")
-      ->type_name("FILE");
-  command.add_option("--timeline", files.timeline, "Write a page to this file that shows when what happened, and why")
-      ->type_name("FILE.html");
+void add_journal_flags(Command command, RunJournal::Files& files) {
+  command.option("--journal", files.journal, "Write every event to this file, one line of JSON each").value("FILE");
+  command.option("--timeline", files.timeline, "Write a page to this file that shows when what happened, and why")
+      .value("FILE.html");
 }
 
 }  // namespace fairlead::cli

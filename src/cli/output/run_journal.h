@@ -1,12 +1,12 @@
 // The journal of a command, and the files that are made from it: those of --journal and --timeline.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <memory>
 #include <string>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "cli/core/flags.h"
 #include "journal/journal.h"
 #include "report/journal_file.h"
 #include "timeline/timeline.h"
@@ -39,6 +39,6 @@ class RunJournal {
 };
 
 // Adds --journal and --timeline.
-void add_journal_flags(CLI::App& command, RunJournal::Files& files);
+void add_journal_flags(Command command, RunJournal::Files& files);
 
 }  // namespace fairlead::cli

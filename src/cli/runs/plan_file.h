@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "cli/core/flags.h"
 #include "rollout/rollout.h"
 
 namespace fairlead::cli {

@@ -28,9 +28,9 @@ void add_words(const PlanFile::Flag& flag, bool is_switch, std::vector<std::stri
 
 }  // namespace
 
-std::vector<PlanFile::Flag> recorded_flags(const CLI::App& command, const std::vector<std::string>& except) {
+std::vector<PlanFile::Flag> recorded_flags(Command command, const std::vector<std::string>& except) {
   std::vector<PlanFile::Flag> flags;
-  for (const CLI::Option* option : command.get_options()) {
+  for (const CLI::Option* option : command.app().get_options()) {
     if (option->count() == 0 || !option->nonpositional()) continue;
     std::string name = name_of(*option);
     if (std::ranges::find(except, name) != except.end()) continue;
@@ -44,15 +44,36 @@ std::vector<PlanFile::Flag> recorded_flags(const CLI::App& command, const std::v
   return flags;
 }
 
-std::vector<std::string> words_of(const std::vector<PlanFile::Flag>& flags, const CLI::App& command) {
+namespace {
+
+// Returns the words of a command line with the recorded flags and those that the user gave to `command` now, which win.
+// Flags that the command does not have are left out.
+std::vector<std::string> words_of(const std::vector<PlanFile::Flag>& flags, Command command) {
   std::vector<std::string> words;
   for (const PlanFile::Flag& flag : flags) {
-    const CLI::Option* option = command.get_option_no_throw(flag.name);
+    const CLI::Option* option = command.app().get_option_no_throw(flag.name);
     if (option && option->count() == 0) add_words(flag, is_switch(*option), words);
   }
   for (const PlanFile::Flag& flag : recorded_flags(command, {"--plan", "--help"}))
-    add_words(flag, is_switch(*command.get_option_no_throw(flag.name)), words);
+    add_words(flag, is_switch(*command.app().get_option_no_throw(flag.name)), words);
   return words;
+}
+
+}  // namespace
+
+Result<void> parse_again(const std::vector<PlanFile::Flag>& flags, Command command,
+                         const std::function<void(Command)>& add_flags) {
+  CLI::App again("", command.name());
+  add_flags(again);
+  std::vector<std::string> words = words_of(flags, command);
+  // CLI11 takes its words from the back.
+  std::ranges::reverse(words);
+  try {
+    again.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    return fail(ErrorKind::invalid, "{}", error.what());
+  }
+  return {};
 }
 
 }  // namespace fairlead::cli

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/core/exit_code.h"
 #include "cli/runs/holder.h"
 #include "cli/runs/timeouts.h"
@@ -16,50 +14,44 @@ using rollout::Ending;
 
 constexpr int kMostInFlight = 10000;
 
-void add_bundle_flags(CLI::App& command, RolloutFlags& flags) {
-  auto many = CLI::MultiOptionPolicy::TakeAll;
-  command.add_option("--name", flags.name, "Name of the bundle; keeps an inventory of its objects in the cluster")
-      ->type_name("NAME");
-  CLI::Option* prune =
-      command.add_flag("--prune", flags.prune, "Delete objects that are no longer part of the bundle")->needs("--name");
+void add_bundle_flags(Command command, RolloutFlags& flags) {
+  command.option("--name", flags.name, "Name of the bundle; keeps an inventory of its objects in the cluster")
+      .value("NAME");
+  Flag prune =
+      command.flag("--prune", flags.prune, "Delete objects that are no longer part of the bundle").needs("--name");
   command
-      .add_flag("--with-contents", flags.with_contents,
-                "Prune namespaces and CRDs even if they contain objects of others; never objects of other bundles")
-      ->needs(prune);
+      .flag("--with-contents", flags.with_contents,
+            "Prune namespaces and CRDs even if they contain objects of others; never objects of other bundles")
+      .needs(prune);
   command
-      .add_option("--only", flags.only,
-                  "Apply only these objects: KIND, KIND/NAME, or a label selector; may be repeated")
-      ->type_name("WHAT")
-      ->expected(1)
-      ->multi_option_policy(many)
-      ->excludes(prune);
-  command.add_option("--skip", flags.skip, "Do not apply these objects; may be repeated")
-      ->type_name("WHAT")
-      ->expected(1)
-      ->multi_option_policy(many)
-      ->excludes(prune);
-  command.add_flag("--adopt", flags.adopt, "Move objects of other bundles to this bundle")->needs("--name");
+      .option("--only", flags.only, "Apply only these objects: KIND, KIND/NAME, or a label selector; may be repeated")
+      .value("WHAT")
+      .repeatable()
+      .excludes(prune);
+  command.option("--skip", flags.skip, "Do not apply these objects; may be repeated")
+      .value("WHAT")
+      .repeatable()
+      .excludes(prune);
+  command.flag("--adopt", flags.adopt, "Move objects of other bundles to this bundle").needs("--name");
 }
 
 }  // namespace
 
-void add_rollout_flags(CLI::App& command, RolloutFlags& flags) {
+void add_rollout_flags(Command command, RolloutFlags& flags) {
   add_source_flags(command, flags.sources);
   add_bundle_flags(command, flags);
-  command.add_flag("--create-namespace", flags.create_namespace, "Create the namespace of -n if it does not exist");
-  command.add_option("--timeout", flags.timeout, "Time limit for the whole run; 0 for no limit")
-      ->type_name("DURATION")
-      ->capture_default_str();
-  command.add_option("--field-manager", flags.field_manager, "Name of the field manager")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command.add_flag("--force-conflicts", flags.force_conflicts,
-                   "Take over fields of other field managers; never those of objects of other bundles");
+  command.flag("--create-namespace", flags.create_namespace, "Create the namespace of -n if it does not exist");
+  command.option("--timeout", flags.timeout, "Time limit for the whole run; 0 for no limit")
+      .value("DURATION")
+      .show_default();
+  command.option("--field-manager", flags.field_manager, "Name of the field manager").value("NAME").show_default();
+  command.flag("--force-conflicts", flags.force_conflicts,
+               "Take over fields of other field managers; never those of objects of other bundles");
   command
-      .add_option("--concurrency", flags.concurrency,
-                  "Maximum number of concurrent requests; 0 adapts it to the API server")
-      ->check(CLI::Range(0, kMostInFlight))
-      ->type_name("N");
+      .option("--concurrency", flags.concurrency,
+              "Maximum number of concurrent requests; 0 adapts it to the API server")
+      .between(0, kMostInFlight)
+      .value("N");
 }
 
 Result<rollout::Options> rollout_options(const RolloutFlags& flags) {

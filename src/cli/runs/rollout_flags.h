@@ -1,10 +1,10 @@
 // The flags that decide what a rollout does: `apply`, `plan` and `diff` have them in common.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/core/flags.h"
 #include "cli/input/sources.h"
 #include "rollout/rollout.h"
 
@@ -25,7 +25,7 @@ struct RolloutFlags {
   size_t concurrency = 0;
 };
 
-void add_rollout_flags(CLI::App& command, RolloutFlags& flags);
+void add_rollout_flags(Command command, RolloutFlags& flags);
 
 // Returns the options of a run of this process. Fails if the flags make no sense.
 Result<rollout::Options> rollout_options(const RolloutFlags& flags);
