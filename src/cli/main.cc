@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   add_completion(app, invocation);
   add_delete(app, invocation);
   add_diff(app, invocation);
+  add_doctor(app, invocation);
   add_graph(app, invocation);
   add_history(app, invocation);
   add_list(app, invocation);

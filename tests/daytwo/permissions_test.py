@@ -217,6 +217,9 @@ class Rights(DayTwo):
         self.as_admin("apply", "--name", "shop", objects=self.objects())
         self.judge(["status"], ["status", "shop"], [])
 
+    def test_doctor(self):
+        self.judge(["doctor"], ["doctor", "namespace", self.home, "--fail-on", "never"], [])
+
     def test_prune(self):
         def before():
             self.remove(self.objects())

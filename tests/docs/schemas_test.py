@@ -33,6 +33,7 @@ class Schemas(unittest.TestCase):
             fairlead delete -f bundle.json --yes -o json --journal delete.jsonl > delete.json
             fairlead apply -f good.json -o quiet && fairlead delete -f good.json --yes -o jsonl > delete.stream
             fairlead graph --offline -f good.json -o json > graph.json
+            fairlead doctor -o json > doctor.json
             fairlead apply -f good.json --name shop -o quiet
             fairlead list -o json > list.json
             fairlead status shop -o json > status.json
@@ -52,7 +53,7 @@ class Schemas(unittest.TestCase):
         return [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
 
     def test_documents(self):
-        for name in ("apply", "delete", "graph", "history", "history-diff", "list", "plan", "status", "trace", "version"):
+        for name in ("apply", "delete", "doctor", "graph", "history", "history-diff", "list", "plan", "status", "trace", "version"):
             with self.subTest(name=name):
                 check(name, json.loads((self.folder / f"{name}.json").read_text()))
 
@@ -84,7 +85,7 @@ class Schemas(unittest.TestCase):
     def test_every_schema_is_checked(self):
         # That of fairlead.yaml describes input.
         self.assertEqual(sorted(path.stem for path in SCHEMAS.glob("*.json") if path.name != "fairlead.schema.json"),
-                         ["apply", "delete", "event", "graph", "history", "history-diff", "list", "plan", "status", "trace", "version"])
+                         ["apply", "delete", "doctor", "event", "graph", "history", "history-diff", "list", "plan", "status", "trace", "version"])
 
 
 unittest.main()

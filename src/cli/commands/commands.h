@@ -16,6 +16,7 @@ void add_apply(Command app, Invocation& invocation);
 void add_completion(Command app, Invocation& invocation);
 void add_delete(Command app, Invocation& invocation);
 void add_diff(Command app, Invocation& invocation);
+void add_doctor(Command app, Invocation& invocation);
 void add_graph(Command app, Invocation& invocation);
 void add_history(Command app, Invocation& invocation);
 void add_list(Command app, Invocation& invocation);

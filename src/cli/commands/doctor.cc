@@ -1,0 +1,130 @@
+#include "doctor/doctor.h"
+
+#include <algorithm>
+
+#include "async/interrupt.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/query.h"
+#include "cli/core/connect.h"
+#include "cli/core/error_report.h"
+#include "cli/core/exit_code.h"
+#include "cli/input/sources.h"
+#include "cli/output/run_journal.h"
+#include "doctor/show.h"
+
+namespace fairlead::cli {
+namespace {
+
+struct DoctorFlags {
+  std::vector<std::string> what;
+  SourceFlags sources;
+  std::vector<std::string> ignored;
+  std::string fail_on = "warning";
+  std::string output = "text";
+};
+
+bool is_word(const std::string& word, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, word) != names.end();
+}
+
+// Reads the words behind `doctor`. "webhook/x" is the same as "webhook x".
+Result<doctor::Subject> read_subject(const DoctorFlags& flags) {
+  doctor::Subject subject;
+  std::vector<std::string> words = flags.what;
+  if (words.empty()) return subject;
+  if (!flags.sources.empty())
+    return fail(Error(ErrorKind::invalid, "manifests and an object cannot be examined at the same time")
+                    .next("leave out one of the two"));
+  size_t slash = words[0].find('/');
+  if (words.size() == 1 && slash != std::string::npos) words = {words[0].substr(0, slash), words[0].substr(slash + 1)};
+  bool is_whole = words.size() == 2 && !words[0].empty() && !words[1].empty() && !words[1].contains('/');
+  if (!is_whole)
+    return fail(Error(ErrorKind::invalid, fmt::format("\"{}\" names nothing to examine", fmt::join(flags.what, " ")))
+                    .next("write webhook NAME, namespace NAME or KIND/NAME, or nothing for the whole cluster"));
+  if (is_word(words[0], {"webhook", "webhooks"})) subject.webhook = words[1];
+  else if (is_word(words[0], {"namespace", "namespaces", "ns"})) subject.ns = words[1];
+  else subject.object = words[0] + "/" + words[1];
+  return subject;
+}
+
+Result<doctor::Subject> check(const DoctorFlags& flags) {
+  for (const std::string& code : flags.ignored) TRY(doctor::check_code(code));
+  return read_subject(flags);
+}
+
+int show(doctor::Report report, const DoctorFlags& flags) {
+  std::erase_if(report.findings, [&](const doctor::Finding& finding) {
+    return std::ranges::find(flags.ignored, finding.code) != flags.ignored.end();
+  });
+  std::vector<std::string> notes;
+  for (const doctor::Unseen& one : report.unseen) notes.push_back("could not be read: " + one.text());
+  print_result(flags.output, doctor::text_of(report, has_colours()), doctor::json_of(report), notes);
+  std::optional<doctor::Severity> limit = doctor::severity_named(flags.fail_on);
+  return limit && report.has(*limit) ? kFailed : kDone;
+}
+
+Task<int> examine(RealLoop& loop, const Invocation& invocation, const DoctorFlags& flags, doctor::Subject subject,
+                  CancelSource& stop) {
+  auto journal = RunJournal::open(loop.clock(), {});
+  if (!journal) co_return report(journal.error());
+  if (!flags.sources.empty()) {
+    auto bundle = co_await read_sources(loop, invocation, flags.sources, {.stop = &stop});
+    if (!bundle) co_return bundle.error();
+    for (object::Object& object : bundle->objects) subject.bundle.push_back(std::move(object).take_value());
+  }
+  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());
+  if (!cluster) co_return report(cluster.error());
+  subject.default_ns = (*cluster)->default_namespace();
+  auto found =
+      co_await doctor::examine((*cluster)->client(), (*cluster)->discovery(), std::move(subject)).governed_by(&stop);
+  co_await (*cluster)->close();
+  if (stop.cancelled()) co_return report(cancelled_error());
+  co_return found ? show(*std::move(found), flags) : report(found.error());
+}
+
+int doctor_command(const Invocation& invocation, const DoctorFlags& flags) {
+  Result<doctor::Subject> subject = check(flags);
+  if (!subject) {
+    report(subject.error());
+    return kUsage;
+  }
+  RealLoop loop;
+  CancelSource stop;
+  Interrupt interrupt(loop, stop);
+  return loop.run(examine(loop, invocation, flags, *std::move(subject), stop));
+}
+
+}  // namespace
+
+void add_doctor(Command app, Invocation& invocation) {
+  auto flags = std::make_shared<DoctorFlags>();
+  Command command = app.subcommand("doctor", "Find what is wrong in the cluster, and say what to do about it");
+  command
+      .option("WHAT", flags->what,
+              "webhook NAME, namespace NAME or KIND/NAME; without it, the whole cluster is examined")
+      .value("");
+  add_source_flags(command, flags->sources);
+  command.option("--ignore", flags->ignored, "Leave out findings with this code; may be repeated")
+      .value("CODE")
+      .repeatable();
+  command
+      .option("--fail-on", flags->fail_on,
+              "The least severity that makes the exit code 1: error, warning, info or never (default warning)")
+      .one_of({"error", "warning", "info", "never"});
+  command.option("-o,--output", flags->output, "What to print: text, json or yaml").one_of({"text", "json", "yaml"});
+  command.footer(
+      "Examples:\n"
+      "  fairlead doctor\n"
+      "  fairlead doctor webhook cert-manager-webhook\n"
+      "  fairlead doctor namespace team-a\n"
+      "  fairlead doctor deployment/web -n team-a\n"
+      "  fairlead doctor -f k8s/\n"
+      "  fairlead doctor --ignore webhook-single-replica --fail-on error -o json\n\n"
+      "Nothing is written to the cluster. What may not be read is named on standard error, and not judged.\n\n"
+      "Exit codes: 0 healthy, 1 there are findings at or above --fail-on, or it failed, 64 invalid command line, "
+      "130 interrupted.");
+  command.when_chosen(
+      [&invocation, flags] { invocation.run = [&invocation, flags] { return doctor_command(invocation, *flags); }; });
+}
+
+}  // namespace fairlead::cli

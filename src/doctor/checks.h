@@ -1,0 +1,34 @@
+// The checks: each finds one kind of trouble in a snapshot. All are pure.
+//
+// A check says nothing where it cannot know: an object is missing only if every object of its kind was read.
+#pragma once
+
+#include <vector>
+
+#include "doctor/finding.h"
+#include "doctor/snapshot.h"
+
+namespace fairlead::doctor {
+
+using Findings = std::vector<Finding>;
+
+// Webhooks that cannot be called (internal/webhook_calls.cc).
+void check_webhook_calls(const Snapshot& snapshot, Findings& findings);
+// Webhooks whose rules or selectors match too little or too much (internal/webhook_rules.cc).
+void check_webhook_rules(const Snapshot& snapshot, Findings& findings);
+// Webhooks that would not survive the loss of a pod, or that a NetworkPolicy hides (internal/webhook_backends.cc).
+void check_webhook_backends(const Snapshot& snapshot, Findings& findings);
+// The caBundles of webhooks, conversions and APIServices (internal/ca_bundles.cc).
+void check_ca_bundles(const Snapshot& snapshot, Findings& findings);
+// The certificates that they serve with (internal/certificates.cc).
+void check_certificates(const Snapshot& snapshot, Findings& findings);
+// Workloads, pods and Jobs (internal/workloads.cc).
+void check_workloads(const Snapshot& snapshot, Findings& findings);
+void check_jobs(const Snapshot& snapshot, Findings& findings);
+void check_services(const Snapshot& snapshot, Findings& findings);
+
+// Runs every check. A trouble that another finding names as its cause is left out. Sorted: the most severe first, then
+// by code and object.
+Findings check_all(const Snapshot& snapshot);
+
+}  // namespace fairlead::doctor

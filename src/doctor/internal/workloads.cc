@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <map>
+
+#include "base/timestamp.h"
+#include "doctor/checks.h"
+#include "doctor/internal/backends.h"
+#include "doctor/internal/texts.h"
+#include "object/condition.h"
+#include "readiness/verdict.h"
+#include "readiness/why.h"
+
+namespace fairlead::doctor {
+namespace {
+
+using readiness::State;
+
+// A rollout or a start that takes less than this is nothing to report.
+constexpr Duration kPatience = std::chrono::minutes(5);
+
+bool is_old(const Snapshot& snapshot, std::string_view timestamp) {
+  std::optional<WallTime> then = parse_timestamp(timestamp);
+  return !then || *then + kPatience < snapshot.now;
+}
+
+// When the state of the workload last changed, as far as its conditions tell.
+std::string_view last_change(const Json& object) {
+  std::string_view newest = object["metadata"]["creationTimestamp"].string_or("");
+  for (const Json& condition : object["status"]["conditions"].items())
+    newest = std::max(newest, condition["lastTransitionTime"].string_or(""));
+  return newest;
+}
+
+const Json* controller_of(const Json& object) {
+  for (const Json& owner : object["metadata"]["ownerReferences"].items())
+    if (owner["controller"].bool_or(false)) return &owner;
+  return nullptr;
+}
+
+void check_one(const Snapshot& snapshot, const Json& object, std::string_view code, Findings& findings) {
+  readiness::Verdict verdict = readiness::judge(object);
+  if (verdict.state == State::ready || verdict.state == State::terminating) return;
+  readiness::Why why = readiness::why_not_ready(object, snapshot.in_namespace("Pod", namespace_of(object)));
+  bool is_certain = verdict.state == State::failed || why.grave;
+  if (!is_certain && !is_old(snapshot, last_change(object))) return;
+  // With some replicas ready it still works.
+  bool works = object["status"]["readyReplicas"].int_or(object["status"]["numberReady"].int_or(0)) > 0;
+  object::Key key = key_of(object);
+  findings.push_back({.code = code,
+                      .severity = works ? Severity::warning : Severity::error,
+                      .object = key,
+                      .what = fmt::format("{} is not ready: {}", key.text(), verdict.reason),
+                      .causes = std::move(why.causes),
+                      .next = why.next.empty() ? describe_command(key) : std::move(why.next)});
+}
+
+// A Job of a CronJob counts only if it is the newest: later ones have replaced the others.
+std::vector<const Json*> current_jobs(const Snapshot& snapshot) {
+  std::vector<const Json*> jobs;
+  std::map<std::string, const Json*> newest;
+  auto created = [](const Json& job) { return job["metadata"]["creationTimestamp"].string_or(""); };
+  for (const Json& job : snapshot.all("Job")) {
+    const Json* owner = controller_of(job);
+    if (!owner) {
+      jobs.push_back(&job);
+      continue;
+    }
+    const Json*& known = newest[std::string((*owner)["uid"].string_or(""))];
+    if (!known || created(*known) < created(job)) known = &job;
+  }
+  for (auto& [owner, job] : newest) jobs.push_back(job);
+  return jobs;
+}
+
+}  // namespace
+
+void check_workloads(const Snapshot& snapshot, Findings& findings) {
+  for (std::string_view kind : {"Deployment", "StatefulSet", "DaemonSet"})
+    for (const Json& workload : snapshot.all(kind)) check_one(snapshot, workload, "workload-not-ready", findings);
+  for (const Json& pod : snapshot.all("Pod"))
+    if (!controller_of(pod)) check_one(snapshot, pod, "pod-not-ready", findings);
+}
+
+void check_jobs(const Snapshot& snapshot, Findings& findings) {
+  for (const Json* job : current_jobs(snapshot)) {
+    readiness::Verdict verdict = readiness::judge(*job);
+    if (verdict.state != State::failed) continue;
+    object::Key key = key_of(*job);
+    std::string_view hook = (*job)["metadata"]["annotations"]["helm.sh/hook"].string_or("");
+    Finding finding{.code = "job-failed",
+                    .severity = Severity::warning,
+                    .object = key,
+                    .what = fmt::format("{} has failed", key.text()),
+                    .causes = {verdict.reason},
+                    .next = fmt::format("kubectl -n {} logs job/{} --all-containers", key.ns, key.name)};
+    if (!hook.empty())
+      finding.blocks = fmt::format("the Helm release that it is a hook of ({}): install or upgrade it again", hook);
+    for (std::string& cause : readiness::why_not_ready(*job, snapshot.in_namespace("Pod", key.ns)).causes)
+      finding.causes.push_back(std::move(cause));
+    findings.push_back(std::move(finding));
+  }
+}
+
+void check_services(const Snapshot& snapshot, Findings& findings) {
+  if (!snapshot.sees_all("Pod") || !snapshot.sees_all("EndpointSlice")) return;
+  for (const Json& service : snapshot.all("Service")) {
+    bool has_selector = !service["spec"]["selector"].members().empty();
+    if (!has_selector || service["spec"]["type"].string_or("") == "ExternalName") continue;
+    // Pods that exist and are not ready are a trouble of their own, and a workload may have none on purpose.
+    if (!pods_behind(snapshot, service).empty() || !workloads_behind(snapshot, service).empty()) continue;
+    if (readiness::count_endpoints(service, snapshot.in_namespace("EndpointSlice", namespace_of(service))).all > 0)
+      continue;
+    if (!is_old(snapshot, service["metadata"]["creationTimestamp"].string_or(""))) continue;
+    object::Key key = key_of(service);
+    readiness::Why why = readiness::why_no_endpoints(service, {}, {});
+    findings.push_back({.code = "service-selects-nothing",
+                        .severity = Severity::info,
+                        .object = key,
+                        .what = fmt::format("{} selects no pods", key.text()),
+                        .causes = std::move(why.causes),
+                        .next = describe_command(key)});
+  }
+}
+
+}  // namespace fairlead::doctor

@@ -1,0 +1,19 @@
+// Reads a snapshot of a cluster: one LIST per kind, all at the same time, and never more than kMostRequests requests.
+#pragma once
+
+#include <string>
+
+#include "doctor/snapshot.h"
+#include "kube/client.h"
+#include "kube/discovery.h"
+
+namespace fairlead::doctor {
+
+inline constexpr uint64_t kMostRequests = 40;
+
+// Reads everything that the checks look at. Where a kind may not be listed in the whole cluster, only its objects in
+// `ns` are read, if `ns` is not empty. What cannot be read is remembered in the snapshot; fails only if the API server
+// does not answer at all. Writes nothing.
+Task<Result<Snapshot>> read_snapshot(kube::Client& client, kube::Discovery& discovery, std::string ns);
+
+}  // namespace fairlead::doctor

@@ -1,0 +1,63 @@
+// What doctor knows about a cluster: objects, what the API server serves and counts, and what could not be read.
+//
+// A snapshot is plain data. The checks (checks.h) are pure functions of it, so that every trouble can be made in a test
+// by writing down the objects that show it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "object/key.h"
+#include "object/resource.h"
+
+namespace fairlead::doctor {
+
+// Something that could not be read, and why.
+struct Unseen {
+  // "pods"
+  std::string what;
+  // "this user may not list them"
+  std::string why;
+
+  std::string text() const { return what + ": " + why; }
+  bool operator==(const Unseen&) const = default;
+};
+
+class Snapshot {
+ public:
+  // The API server's clock.
+  WallTime now{};
+  // What the API server serves, as discovery lists it.
+  std::vector<object::Resource> resources;
+  std::vector<Unseen> unseen;
+
+  // Adds objects; each has apiVersion and kind.
+  void add(Json object);
+  // Declares that every object of this kind was read, so that one that is not here does not exist.
+  void saw_all(std::string_view kind) { complete_.emplace(kind); }
+
+  // Returns the objects of a kind. Kinds are told apart by their name alone: doctor reads no two of the same name.
+  const std::vector<Json>& all(std::string_view kind) const;
+  bool sees_all(std::string_view kind) const { return complete_.contains(kind); }
+  // Returns null if there is no such object here. Cluster-wide objects have no namespace.
+  const Json* find(std::string_view kind, std::string_view ns, std::string_view name) const;
+  // Returns the objects of a kind in one namespace.
+  std::vector<const Json*> in_namespace(std::string_view kind, std::string_view ns) const;
+
+ private:
+  std::map<std::string, std::vector<Json>, std::less<>> objects_;
+  // The positions of the objects of a kind, by namespace.
+  std::map<std::string, std::map<std::string, std::vector<size_t>, std::less<>>, std::less<>> places_;
+  std::set<std::string, std::less<>> complete_;
+};
+
+object::Key key_of(const Json& object);
+std::string_view name_of(const Json& object);
+std::string_view namespace_of(const Json& object);
+
+}  // namespace fairlead::doctor

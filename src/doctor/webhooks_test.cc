@@ -1,0 +1,235 @@
+// Troubles of webhooks, each made by breaking a healthy cluster.
+#include "doctor/doctor.h"
+#include "doctor/doctor_testing.h"
+
+namespace fairlead::doctor {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr std::string_view kWebhook = "webhook v.widgets.example.com (ValidatingWebhookConfiguration widgets)";
+
+TEST_F(DoctorTest, AHealthyClusterHasNoFindings) { EXPECT_THAT(found(), IsEmpty()); }
+
+TEST_F(DoctorTest, AnEmptyClusterHasNoFindings) {
+  objects_.clear();
+  EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(DoctorTest, WebhookOrphaned) {
+  std::erase_if(objects_, [](const Json& one) { return namespace_of(one) == "operator"; });
+  remove("Namespace", "operator");
+  EXPECT_EQ(only(),
+            fmt::format("error webhook-orphaned: {} cannot be called\n"
+                        "because namespace operator, where its service hook should be, does not exist\n"
+                        "blocks CREATE and UPDATE of widgets.example.com in every namespace\n"
+                        "next kubectl delete validatingwebhookconfiguration widgets, if nothing uses it any more",
+                        kWebhook));
+}
+
+TEST_F(DoctorTest, WebhookServiceMissing) {
+  remove("Service", "hook");
+  EXPECT_EQ(only(), fmt::format("error webhook-service-missing: {} cannot be called\n"
+                                "because service operator/hook does not exist\n"
+                                "blocks CREATE and UPDATE of widgets.example.com in every namespace\n"
+                                "next kubectl -n operator get services",
+                                kWebhook));
+}
+
+TEST_F(DoctorTest, WhatWasNotReadIsNotMissing) {
+  remove("Service", "hook");
+  Snapshot all = snapshot(), some;
+  some.now = all.now;
+  some.resources = all.resources;
+  for (const Json& object : objects_) some.add(object);
+  EXPECT_THAT(check_all(some), IsEmpty());
+}
+
+TEST_F(DoctorTest, WebhookPortMissing) {
+  set(object("Service", "hook"), {"spec", "ports"}, R"([{"port": 8443}])");
+  EXPECT_EQ(only(), fmt::format("error webhook-port-missing: {} cannot be called\n"
+                                "because service operator/hook has no port 443\n"
+                                "blocks CREATE and UPDATE of widgets.example.com in every namespace\n"
+                                "next kubectl -n operator get service hook -o yaml",
+                                kWebhook));
+}
+
+TEST_F(DoctorTest, WebhookNoEndpointsIsToldOnceWithItsCause) {
+  set(object("EndpointSlice", "hook-1"), {"endpoints"},
+      R"([{"addresses": ["10.0.0.1"], "conditions": {"ready": false}, "targetRef": {"name": "hook-1"}}])");
+  set(object("Pod", "hook-1"), {"status"},
+      R"({"phase": "Pending", "containerStatuses": [
+          {"name": "hook", "ready": false, "state": {"waiting": {"reason": "ImagePullBackOff"}}}]})");
+  set(object("Deployment", "hook"), {"status"}, R"({"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2})");
+  EXPECT_EQ(only(), fmt::format("error webhook-no-endpoints: {} cannot be called\n"
+                                "because service operator/hook has 0 of 1 endpoints ready\n"
+                                "because pod hook-1 is waiting: ImagePullBackOff (hook)\n"
+                                "blocks CREATE and UPDATE of widgets.example.com in every namespace\n"
+                                "next kubectl -n operator describe pod hook-1",
+                                kWebhook));
+}
+
+TEST_F(DoctorTest, WebhookSkipped) {
+  set(first_webhook(), {"failurePolicy"}, R"("Ignore")");
+  remove("EndpointSlice", "hook-1");
+  set(object("Pod", "hook-1"), {"status"},
+      R"({"phase": "Running", "conditions": [
+          {"type": "Ready", "status": "False", "lastTransitionTime": "2030-02-01T00:00:00Z"}], "containerStatuses": [
+          {"name": "hook", "ready": false, "state": {"running": {}}}]})");
+  EXPECT_EQ(only(),
+            fmt::format("warning webhook-skipped: {} is skipped, because its failurePolicy is Ignore and it cannot "
+                        "be called, since 2030-02-01T00:00:00Z\n"
+                        "because service operator/hook has no endpoints\n"
+                        "because pod hook-1 is not ready: container hook runs, but is not ready\n"
+                        "because not checked: CREATE and UPDATE of widgets.example.com in every namespace\n"
+                        "next kubectl -n operator describe pod hook-1",
+                        kWebhook));
+}
+
+TEST_F(DoctorTest, WebhookCritical) {
+  set(first_webhook(), {"rules"},
+      R"([{"apiGroups": ["coordination.k8s.io"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}])");
+  set(first_webhook(), {"timeoutSeconds"}, "3");
+  EXPECT_EQ(only(),
+            fmt::format("warning webhook-critical: {} can stop the cluster if it does not answer\n"
+                        "because with failurePolicy Fail it guards leases.coordination.k8s.io in kube-system and "
+                        "leases.coordination.k8s.io in kube-node-lease\n"
+                        "next kubectl get validatingwebhookconfiguration widgets -o yaml",
+                        kWebhook));
+}
+
+TEST_F(DoctorTest, WebhookSlow) {
+  set(first_webhook(), {"timeoutSeconds"}, "30");
+  EXPECT_EQ(only(), fmt::format("info webhook-slow: {} can hold requests up for 30 s\n"
+                                "because many clients give up after 30 s themselves, and several webhooks add up\n"
+                                "next kubectl get validatingwebhookconfiguration widgets -o yaml",
+                                kWebhook));
+  // On Leases, even a webhook that fails open and is quicker.
+  set(first_webhook(), {"failurePolicy"}, R"("Ignore")");
+  set(first_webhook(), {"timeoutSeconds"}, "4");
+  set(first_webhook(), {"rules"},
+      R"([{"apiGroups": ["coordination.k8s.io"], "apiVersions": ["*"], "operations": ["*"], "resources": ["leases"]}])");
+  EXPECT_THAT(found(), ElementsAre("warning webhook-slow"));
+  set(first_webhook(), {"timeoutSeconds"}, "3");
+  EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(DoctorTest, WebhookMatchesNothing) {
+  set(first_webhook(), {"rules"},
+      R"([{"apiGroups": ["example.com"], "apiVersions": ["v1"], "operations": ["*"], "resources": ["gadgets"]}])");
+  EXPECT_EQ(only(), fmt::format("warning webhook-matches-nothing: {} is never called\n"
+                                "because the API server serves nothing that its rules match\n"
+                                "next kubectl get validatingwebhookconfiguration widgets -o yaml",
+                                kWebhook));
+  set(first_webhook(), {"rules"},
+      R"([{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CONNECT"], "resources": ["pods/exec"]}])");
+  EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(DoctorTest, WebhookMatchesNoNamespace) {
+  set(first_webhook(), {"namespaceSelector"}, R"({"matchLabels": {"team": "a"}})");
+  EXPECT_EQ(only(), fmt::format("warning webhook-matches-no-namespace: {} is never called\n"
+                                "because no namespace has the labels that its namespaceSelector asks for\n"
+                                "next kubectl get namespaces --show-labels",
+                                kWebhook));
+}
+
+TEST_F(DoctorTest, WebhookNamespacesExempt) {
+  set(first_webhook(), {"namespaceSelector"},
+      R"({"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["default", "operator"]}]})");
+  EXPECT_EQ(only(), fmt::format("info webhook-namespaces-exempt: {} is not called for 1 namespace\n"
+                                "because its namespaceSelector does not match default\n"
+                                "next kubectl get namespaces --show-labels",
+                                kWebhook));
+}
+
+TEST_F(DoctorTest, WebhookGuardsItself) {
+  set(first_webhook(), {"rules"},
+      R"([{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}])");
+  EXPECT_THAT(found(), ElementsAre("warning webhook-critical", "warning webhook-guards-itself"));
+  set(first_webhook(), {"objectSelector"}, R"({"matchLabels": {"app": "other"}})");
+  EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(DoctorTest, WebhookNoDryRun) {
+  set(first_webhook(), {"sideEffects"}, R"("Some")");
+  EXPECT_THAT(found(), ElementsAre("info webhook-no-dry-run"));
+}
+
+TEST_F(DoctorTest, WebhookSingleReplica) {
+  set(object("Deployment", "hook"), {"spec", "replicas"}, "1");
+  set(object("Deployment", "hook"), {"status", "replicas"}, "1");
+  set(object("Deployment", "hook"), {"status", "updatedReplicas"}, "1");
+  EXPECT_EQ(only(), fmt::format("warning webhook-single-replica: {} has a single replica: Deployment operator/hook\n"
+                                "next kubectl -n operator scale deployment/hook --replicas=2",
+                                kWebhook));
+}
+
+TEST_F(DoctorTest, WebhookNoBudget) {
+  set(object("PodDisruptionBudget", "hook"), {"spec", "selector", "matchLabels", "app"}, R"("other")");
+  EXPECT_THAT(found(), ElementsAre("info webhook-no-budget"));
+}
+
+TEST_F(DoctorTest, WebhookNetworkPolicy) {
+  add(R"(
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: closed, namespace: operator}
+spec: {podSelector: {}, policyTypes: [Ingress], ingress: [{from: [{namespaceSelector: {}}]}]}
+)");
+  EXPECT_EQ(only(),
+            fmt::format("warning webhook-network-policy: the API server may not reach {}\n"
+                        "because NetworkPolicy operator/closed selects its pods, and no rule lets in what is not a "
+                        "pod: an ipBlock, or a rule without `from`\n"
+                        "next kubectl -n operator get networkpolicy closed -o yaml",
+                        kWebhook));
+  // Policies add up: one that opens the port is enough, under its number or its name.
+  for (std::string_view port : {"9443", R"("https")"}) {
+    add(fmt::format(R"(
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {{name: open, namespace: operator}}
+spec: {{podSelector: {{matchLabels: {{app: hook}}}}, ingress: [{{ports: [{{port: {}}}]}}]}}
+)",
+                    port));
+    EXPECT_THAT(found(), IsEmpty()) << port;
+    remove("NetworkPolicy", "open");
+  }
+}
+
+TEST_F(DoctorTest, WebhookSkipsObject) {
+  set(first_webhook(), {"objectSelector"}, R"({"matchLabels": {"checked": "yes"}})");
+  Json widget = *Json::parse(R"({"apiVersion": "example.com/v1", "kind": "Widget",
+                                 "metadata": {"name": "w", "namespace": "default"}})");
+  Findings about = about_objects(snapshot(), findings(), {widget});
+  ASSERT_EQ(about.size(), 1u);
+  EXPECT_EQ(about[0].code, "webhook-skips-object");
+  EXPECT_EQ(about[0].what, fmt::format("{} is not called for Widget default/w", kWebhook));
+  EXPECT_THAT(about[0].causes, ElementsAre("its objectSelector does not match the labels of the object"));
+  set(widget, {"metadata", "labels"}, R"({"checked": "yes"})");
+  EXPECT_THAT(about_objects(snapshot(), findings(), {widget}), IsEmpty());
+}
+
+TEST_F(DoctorTest, OnlyWhatConcernsTheSubjectIsKept) {
+  remove("Service", "hook");
+  Snapshot broken = snapshot();
+  Findings all = check_all(broken);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(about_webhook(broken, all, "widgets")->size(), 1u);
+  EXPECT_EQ(about_webhook(broken, all, "v.widgets.example.com")->size(), 1u);
+  EXPECT_EQ(about_webhook(broken, all, "other").error().what(),
+            "there is no webhook and no webhook configuration other");
+  EXPECT_EQ(about_namespace(broken, all, "default").size(), 1u) << "the webhook refuses requests there";
+  Json widget = *Json::parse(R"({"apiVersion": "example.com/v1", "kind": "Widget",
+                                 "metadata": {"name": "w", "namespace": "default"}})");
+  Findings about = about_objects(broken, all, {widget});
+  ASSERT_EQ(about.size(), 1u);
+  EXPECT_EQ(about[0].blocks, "Widget default/w");
+  Json map =
+      *Json::parse(R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "w", "namespace": "default"}})");
+  EXPECT_THAT(about_objects(broken, all, {map}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace fairlead::doctor

@@ -1,0 +1,88 @@
+"""fairlead doctor on the sandbox: a healthy cluster, and one with troubles."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+FAIRLEAD = os.environ["FAIRLEAD"]
+WEBHOOK = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "orphan"},
+           "webhooks": [{"name": "v.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+                         "clientConfig": {"service": {"namespace": "lost", "name": "hook"}},
+                         "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}]}]}
+
+
+class Doctor(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        kubeconfig = self.folder / "kubeconfig"
+        sandbox = subprocess.Popen([FAIRLEAD, "sandbox", "--kubeconfig-file", str(kubeconfig)], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(sandbox.stdout.close)
+        self.addCleanup(sandbox.wait)
+        self.addCleanup(sandbox.terminate)
+        sandbox.stdout.readline()
+        self.env = {**os.environ, "KUBECONFIG": str(kubeconfig)}
+
+    def fairlead(self, *arguments, code=0, stdin=""):
+        result = subprocess.run([FAIRLEAD, *arguments], input=stdin, capture_output=True, text=True, timeout=60, env=self.env,
+                                cwd=self.folder)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def break_it(self):
+        """A webhook without a backend. It is created with its namespace, and the namespace then deleted."""
+        parts = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lost"}},
+                 {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "hook", "namespace": "lost"},
+                  "spec": {"selector": {"app": "hook"}, "ports": [{"port": 443}]}}, WEBHOOK]
+        self.fairlead("apply", "-f", "-", "--no-wait", "-o", "quiet", stdin="\n---\n".join(map(json.dumps, parts)))
+        self.fairlead("delete", "namespace/lost", "--yes", "-o", "quiet")
+
+    def codes(self, *arguments, code=0):
+        document = json.loads(self.fairlead("doctor", *arguments, "-o", "json", code=code).stdout)
+        self.assertLessEqual(document["requests"], 40)
+        return [one["code"] for one in document["findings"]]
+
+    def test_a_healthy_cluster(self):
+        self.assertEqual(self.fairlead("doctor").stdout, "no problems found\n")
+        self.assertEqual(self.codes("--fail-on", "info"), [])
+
+    def test_what_is_broken_is_found(self):
+        self.break_it()
+        both = ["ca-bundle-empty", "webhook-orphaned"]
+        self.assertEqual(self.codes(code=1), both)
+        self.assertEqual(self.codes("--fail-on", "never"), both)
+        self.assertEqual(self.codes("webhook", "v.example.com", code=1), both)
+        self.assertEqual(self.codes("webhook/orphan", code=1), both)
+        self.assertEqual(self.codes("namespace", "default", code=1), both)
+        self.assertEqual(self.codes("configmap/kube-root-ca.crt", code=1), both)
+        self.assertEqual(self.codes("--ignore", "ca-bundle-empty", code=1), ["webhook-orphaned"])
+        self.assertEqual(self.codes("--ignore", "ca-bundle-empty", "--ignore", "webhook-orphaned"), [])
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+        (self.folder / "secret.json").write_text(json.dumps(secret))
+        self.assertEqual(self.codes("-f", "secret.json"), [])
+        (self.folder / "map.json").write_text(json.dumps({**secret, "kind": "ConfigMap"}))
+        self.assertEqual(self.codes("-f", "map.json", code=1), both)
+        text = self.fairlead("doctor", "-f", "map.json", "--ignore", "ca-bundle-empty", code=1).stdout
+        self.assertEqual(text, """\
+error: webhook v.example.com (ValidatingWebhookConfiguration orphan) cannot be called
+  because   namespace lost, where its service hook should be, does not exist
+  blocks    ConfigMap default/s
+  next      kubectl delete validatingwebhookconfiguration orphan, if nothing uses it any more
+  code      webhook-orphaned
+
+1 error
+""")
+
+    def test_a_wrong_command_line(self):
+        for words, message in ((["a", "b", "c"], 'error: "a b c" names nothing to examine\n'),
+                               (["deployment"], 'error: "deployment" names nothing to examine\n'),
+                               (["--ignore", "webhook-orphan"], 'error: there is no finding with the code "webhook-orphan"\n'),
+                               (["pod/x", "-f", "y"], "error: manifests and an object cannot be examined at the same time\n")):
+            self.assertEqual(self.fairlead("doctor", *words, code=64).stderr.splitlines(True)[0], message)
+        self.assertIn("there is no webhook and no webhook configuration nope", self.fairlead("doctor", "webhook", "nope", code=1).stderr)
+
+
+unittest.main()
