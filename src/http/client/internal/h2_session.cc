@@ -133,7 +133,7 @@ struct H2Session::Callbacks {
     if (found != ours.streams_.end()) {
       std::shared_ptr<H2Stream> stream = std::move(found->second);
       ours.streams_.erase(found);
-      if (!stream->ended) ours.end(*stream, ours.failure_of(*stream, code));
+      if (!stream->ended) ours.end(*stream, ours.failure_of(code));
     }
     ours.reset_by_server_ = false;
     return 0;
@@ -273,19 +273,16 @@ void H2Session::end(H2Stream& stream, std::optional<Failure> failure) {
   stream.changed.notify_all();
 }
 
-Failure H2Session::failure_of(const H2Stream& stream, uint32_t code) const {
-  bool refused = code == NGHTTP2_REFUSED_STREAM;
-  Delivery delivery = refused || !stream.written ? Delivery::never : Delivery::unknown;
-  if (refused)
-    return {Error(ErrorKind::unavailable, fmt::format("{} did not take the request", names_.peer)), delivery};
+Failure H2Session::failure_of(uint32_t code) const {
+  // The library closes a stream with this code as well if it could not write the request.
+  if (code == NGHTTP2_REFUSED_STREAM)
+    return {Error(ErrorKind::unavailable, fmt::format("{} did not take the request", names_.peer)), Delivery::never};
   if (reset_by_server_)
     return {Error(ErrorKind::unavailable,
                   fmt::format("{} broke the answer off ({})", names_.peer, nghttp2_http2_strerror(code))),
-            delivery};
-  if (draining_ && !stream.written)
-    return {Error(ErrorKind::unavailable, fmt::format("{} is closing the connection", names_.peer)), delivery};
+            Delivery::unknown};
   Error error(ErrorKind::protocol, fmt::format("the answer of {} does not keep to HTTP/2", names_.peer));
-  return {complaint_.empty() ? std::move(error) : std::move(error).because(complaint_), delivery};
+  return {complaint_.empty() ? std::move(error) : std::move(error).because(complaint_), Delivery::unknown};
 }
 
 void H2Session::fail_all(const Error& error) {

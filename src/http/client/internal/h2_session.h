@@ -83,7 +83,7 @@ class H2Session {
   struct Callbacks;
 
   void end(H2Stream& stream, std::optional<Failure> failure);
-  Failure failure_of(const H2Stream& stream, uint32_t code) const;
+  Failure failure_of(uint32_t code) const;
 
   Loop& loop_;
   Names names_;

@@ -124,6 +124,25 @@ TEST(H2Session, TellsWhatWasNeverProcessed) {
   EXPECT_EQ(exchange.stream->failure->delivery, Delivery::unknown);
 }
 
+TEST(H2Session, TellsWhatWasNeverWritten) {
+  Exchange exchange;
+  auto large = std::make_shared<Request>();
+  large->headers.set("Authorization", std::string(100'000, 'x'));
+  auto second = exchange.session.submit(large);
+  ASSERT_TRUE(exchange.feed(kSettings));
+  ASSERT_TRUE(second->failure);
+  EXPECT_FALSE(second->written);
+  EXPECT_EQ(second->failure->delivery, Delivery::never);
+  EXPECT_EQ(second->failure->error.message(), "peer:1 did not take the request");
+  EXPECT_FALSE(exchange.stream->ended);
+
+  auto third = exchange.session.submit(std::make_shared<Request>());
+  ASSERT_TRUE(exchange.feed(frame(NGHTTP2_GOAWAY, 0, 0, number(1) + number(0))));
+  ASSERT_TRUE(third->failure);
+  EXPECT_FALSE(third->written);
+  EXPECT_EQ(third->failure->delivery, Delivery::never);
+}
+
 TEST(H2Session, TakesBackWhatWasNotSentYet) {
   Exchange exchange;
   auto second = exchange.session.submit(std::make_shared<Request>());
