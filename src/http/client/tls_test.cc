@@ -95,15 +95,15 @@ TEST(Tls, TrustsTheAuthoritiesOfTheSystemIfItIsToldNone) {
   loop.run(story(loop, *client, server.server()));
 }
 
+x509::KeyPair client_certificate(H2TestServer& server, std::string name) {
+  x509::LeafSpec leaf{.common_name = std::move(name), .usages = {x509::Usage::client}};
+  return x509::make_leaf(server.server().ca(), leaf, RealClock().wall_now()).value();
+}
+
 TEST(Tls, ShowsItsCertificateAndTheNewOneOnNewConnections) {
   RealLoop loop;
   H2TestServer server(loop, answer_ok, {}, TestServer::Tls{.wants_client_certificate = true});
-  auto client_certificate = [&](const char* name) {
-    return x509::make_leaf(server.server().ca(), {.common_name = name, .usages = {x509::Usage::client}},
-                           RealClock().wall_now())
-        .value();
-  };
-  x509::KeyPair first = client_certificate("first"), second = client_certificate("second");
+  x509::KeyPair first = client_certificate(server, "first"), second = client_certificate(server, "second");
   ClientOptions options{.tls = {.certificate_pem = first.certificate.to_pem(), .key_pem = first.key.to_pem()}};
   tell(loop, server.server(), options, [&](Client& client) -> Task<void> {
     EXPECT_EQ(body_or_error(co_await get(loop, client)), "hello");
@@ -114,6 +114,24 @@ TEST(Tls, ShowsItsCertificateAndTheNewOneOnNewConnections) {
               "the client key belongs to another certificate");
     EXPECT_EQ(body_or_error(co_await get(loop, client)), "hello");
     EXPECT_EQ(client.counts().connections, 2);
+  });
+  EXPECT_EQ(server.server().clients(), (std::vector<std::string>{"first", "second"}));
+}
+
+TEST(Tls, AConnectionThatIsMadeWhileTheCertificateChangesIsNotUsed) {
+  RealLoop loop;
+  H2TestServer server(loop, answer_ok, {}, TestServer::Tls{.wants_client_certificate = true});
+  x509::KeyPair first = client_certificate(server, "first"), second = client_certificate(server, "second");
+  ClientOptions options{.tls = {.certificate_pem = first.certificate.to_pem(), .key_pem = first.key.to_pem()}};
+  tell(loop, server.server(), options, [&](Client& client) -> Task<void> {
+    Scope scope(loop, nullptr);
+    scope.spawn([](RealLoop& on, Client& with) -> Task<void> {
+      EXPECT_EQ(body_or_error(co_await get(on, with)), "hello");
+    }(loop, client));
+    // The server has the connection, and no certificate of the client yet.
+    while (server.server().accepted() == 0) EXPECT_TRUE(co_await sleep_for(loop, Duration::zero()));
+    EXPECT_TRUE(client.set_client_certificate(second.certificate.to_pem(), second.key.to_pem()));
+    co_await scope.join();
   });
   EXPECT_EQ(server.server().clients(), (std::vector<std::string>{"first", "second"}));
 }

@@ -115,6 +115,39 @@ TEST(Http1, SeesThatTheServerHasClosedAnIdleConnection) {
   });
 }
 
+TEST(Http1, ClosesAConnectionWithAFormerCertificateOnceItsAnswerIsThere) {
+  RealLoop loop;
+  Signal changed(loop);
+  bool is_asked = false, may_answer = false, is_closed = false;
+  TestServer server(loop, TestServer::Tls{.alpn = "http/1.1"}, [&](std::unique_ptr<Stream> stream) -> Task<void> {
+    EXPECT_FALSE((co_await read_request(*stream)).empty());
+    is_asked = true;
+    changed.notify_all();
+    while (!may_answer)
+      if (!co_await changed.wait()) co_return;
+    EXPECT_TRUE(co_await stream->write(sized("late")));
+    EXPECT_EQ(co_await read_request(*stream), "");
+    is_closed = true;
+    changed.notify_all();
+  });
+  auto until = [&](bool& is) -> Task<Result<void>> {
+    while (!is) CO_TRY(co_await changed.wait());
+    co_return Result<void>();
+  };
+  tell(loop, server, {}, [&](Client& client) -> Task<void> {
+    Scope scope(loop, nullptr);
+    scope.spawn([](RealLoop& on, Client& with) -> Task<void> {
+      EXPECT_EQ(body_or_error(co_await get(on, with)), "late");
+    }(loop, client));
+    EXPECT_TRUE(co_await in_time(loop, until(is_asked)));
+    EXPECT_TRUE(client.set_client_certificate("", ""));
+    may_answer = true;
+    changed.notify_all();
+    co_await scope.join();
+    EXPECT_TRUE(co_await in_time(loop, until(is_closed)));
+  });
+}
+
 TEST(Http1, TellsWhatWasLost) {
   RealLoop loop;
   Script script{.answers = {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", "HTTP/1.1 20"}, .closes = true};
