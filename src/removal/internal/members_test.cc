@@ -74,6 +74,13 @@ class MembersTest : public RemovalTest {
         told.push_back(event.key.text() + ": " + event.text);
     return told;
   }
+  // Removes the finalizer of the namespace team, long after every lease has ended.
+  Task<void> clean_up_slowly() {
+    (void)co_await sleep_for(loop_, std::chrono::minutes(2));
+    object::Resource namespaces{.group = "", .version = "v1", .kind = "Namespace", .plural = "namespaces"};
+    Json patch(Json::Object{{"metadata", Json::Object{{"finalizers", nullptr}}}});
+    EXPECT_TRUE(co_await admin_.patch(namespaces, "", "team", kube::PatchType::merge, patch));
+  }
   void put_away(std::string target) {
     EXPECT_TRUE(loop_.run(admin_.request({.method = "DELETE", .target = std::move(target)})));
   }
@@ -92,6 +99,20 @@ TEST_F(MembersTest, ABundleWithANameGoesWithItsInventory) {
   EXPECT_EQ(ending.how, How::done) << reports(ending);
   EXPECT_EQ(states(ending), "");
   EXPECT_THAT(events(), HasSubstr("there is no bundle shop in namespace team: nothing to remove"));
+}
+
+TEST_F(MembersTest, WhatSomebodyElseDeletesMeanwhileDoesNotRemain) {
+  have_shop();
+  size_t lists = 0;
+  flaky_.before = [&](const http::Request& request) -> Task<void> {
+    // The first list finds the members. By the second, which follows them, the only one of them is deleted.
+    if (request.method != "GET" || !request.target.contains("/configmaps?") || ++lists != 2) co_return;
+    (void)co_await admin_.request({.method = "DELETE", .target = "/api/v1/namespaces/team/configmaps/a"});
+  };
+  Ending ending = remove_shop();
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap team/a absent\n");
+  EXPECT_TRUE(record().is_null());
 }
 
 // Carries requests out at once and answers a little later. The run is interrupted after a number of them.
@@ -146,6 +167,18 @@ TEST_F(MembersTest, OnceTheBundleIsNoLongerHeldNothingMoreGoes) {
   EXPECT_THAT(reports(ending), HasSubstr("error: bundle shop in namespace team is no longer held by this run\n"));
   EXPECT_EQ(states(ending), "ConfigMap team/a not begun\n");
   EXPECT_FALSE(get("/api/v1/namespaces/team/configmaps/a").is_null());
+}
+
+// The record is deleted with what else is in the namespace, and the run still waits for the namespace itself.
+TEST_F(MembersTest, AClaimThatGoesWithItsNamespaceDoesNotEndTheRun) {
+  have_shop();
+  put_as_shop(fmt::format(
+      "apiVersion: v1\nkind: Namespace\nmetadata: {{name: team, finalizers: [example.com/slow], {}}}\n", label_));
+  actors_.spawn(clean_up_slowly());
+  Ending ending = remove_shop({.timeout = std::chrono::minutes(10)});
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap team/a gone\nNamespace team gone\n");
+  EXPECT_TRUE(get("/api/v1/namespaces/team").is_null());
 }
 
 TEST_F(MembersTest, AKindThatIsGoneDoesNotHoldANamespace) {

@@ -104,6 +104,29 @@ TEST_F(RolloutTest, TheHomeThatWasMadeForABundleIsNotPruned) {
   EXPECT_FALSE(get("/api/v1/namespaces/shop/configmaps/fairlead-shop").is_null());
 }
 
+TEST_F(RolloutTest, AHomeThatWasThereBeforeIsNotMadePartOfTheBundle) {
+  Options options = pruning();
+  options.create_namespace = true;
+  EXPECT_EQ(states(apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", options)),
+            "ConfigMap default/a created\n");
+  EXPECT_FALSE(get("/api/v1/namespaces/default")["metadata"]["labels"].contains("applyset.kubernetes.io/part-of"));
+}
+
+// Later runs and other tools look for members in the kinds and namespaces that the record names.
+TEST_F(RolloutTest, TheRecordNoLongerNamesKindsThatWerePruned) {
+  std::string map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+  std::string secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: kube-public}\n";
+  auto covered = [&] {
+    Json annotations = get("/api/v1/namespaces/default/configmaps/fairlead-shop")["metadata"]["annotations"];
+    return fmt::format("{} in {}", annotations["applyset.kubernetes.io/contains-group-kinds"].string_or(""),
+                       annotations["applyset.kubernetes.io/additional-namespaces"].string_or(""));
+  };
+  EXPECT_EQ(apply(map + secret, pruning()).how, Ending::How::done) << events();
+  EXPECT_EQ(covered(), "ConfigMap,Secret in kube-public");
+  EXPECT_EQ(apply(map, pruning()).how, Ending::How::done) << events();
+  EXPECT_EQ(covered(), "ConfigMap in ");
+}
+
 TEST_F(RolloutTest, ADryRunTellsWhatWouldBePruned) {
   std::string b = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n";
   std::string a = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
