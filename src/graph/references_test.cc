@@ -231,6 +231,7 @@ items:
 - {apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: p}, spec: {selector: {matchLabels: {app: web, tier: a}}}}
 - {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {metadata: {labels: {app: web, tier: a}}}}}
 - {apiVersion: apps/v1, kind: Deployment, metadata: {name: other}, spec: {template: {metadata: {labels: {app: web, tier: b}}}}}
+- {apiVersion: apps/v1, kind: Deployment, metadata: {name: third}, spec: {template: {metadata: {labels: {app: api, tier: a}}}}}
 )");
   EXPECT_THAT(needs_of(graph),
               ElementsAre("Ingress default/i -> Service default/back soft: its backend",

@@ -405,6 +405,22 @@ TEST_F(InventoryTest, AClaimThatNobodyCanWriteHolds) {
   EXPECT_GE(Claim::parse(annotation("fairlead.dev/claim")).renewals, 2);
 }
 
+TEST_F(InventoryTest, AWebhookThatIsInTheWayAgainIsToldAgain) {
+  Options options = named("ann");
+  std::vector<std::string> told;
+  options.held_up = [&](const kube::Fault& fault) { told.push_back(fault.webhook->name); };
+  std::unique_ptr<Inventory> ann = *loop_.run(Inventory::open(client_, discovery_, std::move(options)));
+  ASSERT_EQ(said(loop_.run(ann->claim({}))), "");
+  (void)beside_keep(*ann, [&]() -> Task<void> {
+    for (int i = 0; i < 2; ++i)
+      for (bool there : {true, false}) {
+        co_await set_webhook(there);
+        (void)co_await sleep_for(loop_, seconds(60));
+      }
+  });
+  EXPECT_EQ(told, (std::vector<std::string>{"v.maps.example.com", "v.maps.example.com"}));
+}
+
 // Its deadline counts from the last time that the claim was read, not from the last renewal.
 TEST_F(InventoryTest, AClaimThatNobodyCanWriteHoldsWhenAnswersTakeTime) {
   LateAnswers late(loop_, sandbox_.api_server(), seconds(1), LateAnswers::To::all);

@@ -142,6 +142,23 @@ TEST_F(Several, AConnectionThatIsGoneIsAFailure) {
   EXPECT_THAT(shadows(), IsEmpty());
 }
 
+TEST_F(Several, AMarkerIsTakenOutOfAConfigurationWhoseProofFailed) {
+  make(path_of(false), guard("guard").dump());
+  auto prove = prover();
+  sandbox_.set_down(1, true);
+  sandbox_.set_down(1, false);
+  Outcome<Proof> proof = wait(
+      prove->updated_in_effect({"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "guard"}, 2));
+  ASSERT_FALSE(proof);
+  EXPECT_THAT(proof.error().error().message(), HasSubstr("the connection is gone"));
+  // At once, and not only when the run ends.
+  pass(10s);
+  Outcome<Reply> left = wait(client_.get(*configurations_of("ValidatingWebhookConfiguration"), "", "guard"));
+  EXPECT_EQ(left->value["webhooks"].items().size(), 1u);
+  EXPECT_GT(front_.count("PATCH", "/guard?"), 0u) << "there was no marker in it";
+  loop_.run(prove->clean_up());
+}
+
 TEST_F(ShadowTest, AValidatingPolicyIsInEffectOnceItsMarkerIs) {
   constexpr std::string_view kPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
   make(std::string(kPolicies),

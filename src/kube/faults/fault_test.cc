@@ -166,6 +166,21 @@ TEST(Fault, hostile_bodies) {
 }
 
 // Since 1.37 an object that cannot be converted counts as corrupt, and the words of the conversion come behind that.
+// An object that is invalid as well would be refused again once the old one is deleted.
+TEST(Fault, recreating_helps_only_where_every_mistake_is_an_immutable_field) {
+  std::string immutable =
+      R"({"reason":"FieldValueInvalid","field":"spec.template","message":"Invalid value: 1: field is immutable"})";
+  std::string required = R"({"reason":"FieldValueRequired","field":"spec.name","message":"Required value"})";
+  auto kind = [](const std::string& causes) {
+    std::string body = R"({"kind":"Status","reason":"Invalid","code":422,"details":{"causes":[)" + causes + "]}}";
+    return classify("", "", 422, {}, body)->kind;
+  };
+  EXPECT_EQ(kind(immutable), FaultKind::immutable_field);
+  EXPECT_EQ(kind(immutable + "," + immutable), FaultKind::immutable_field);
+  EXPECT_EQ(kind(immutable + "," + required), FaultKind::invalid);
+  EXPECT_EQ(kind(""), FaultKind::invalid);
+}
+
 TEST(Fault, a_failed_conversion_is_found_behind_the_words_of_the_storage) {
   std::string decoding = "object not decodable revision=417: ";
   std::string storage =

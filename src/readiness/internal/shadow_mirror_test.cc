@@ -151,6 +151,24 @@ TEST_F(ShadowTest, AShadowThatSomebodyRemovesIsMadeAgainUnderAnotherName) {
   EXPECT_THAT(shadows(), IsEmpty());
 }
 
+// Other runs may remove it once its time is over.
+TEST_F(ShadowTest, AMirrorIsReplacedBeforeItsTimeIsOver) {
+  serve("hook", answering(R"({"allowed":true})"));
+  auto prove = prover("r", {.run = {}, .life = 10h});
+  EXPECT_TRUE(proof_of(prove->mirror(target("hook"), 0)).reached(Rung::answering));
+  std::vector<std::string> first = shadows();
+  ASSERT_EQ(first.size(), 1u);
+  pass(8h);
+  EXPECT_TRUE(proof_of(prove->mirror(target("hook"), 0)).reached(Rung::answering));
+  EXPECT_EQ(shadows(), first);
+  pass(90min);
+  EXPECT_TRUE(proof_of(prove->mirror(target("hook"), 0)).reached(Rung::answering));
+  pass(1min);
+  EXPECT_EQ(shadows().size(), 1u);
+  EXPECT_NE(shadows(), first);
+  loop_.run(prove->clean_up());
+}
+
 TEST_F(ShadowTest, NamesThatAreInUseAreLeftAlone) {
   make(path_of(true), R"({"metadata":{"name":"0-fairlead-shadow-r-2"}})");
   auto prove = prover();
