@@ -263,6 +263,15 @@ TEST_F(HistoryTest, LargeManifestsAreInSeveralSecrets) {
       "the manifests of revision 1 are not kept: Secret default/fairlead-shop.revision-1 does not exist any more");
 }
 
+TEST_F(HistoryTest, ASmallRevisionLeavesNoneOfTheSecretsOfTheLargeOneThatItReplaces) {
+  ASSERT_EQ(keep({config_map("m", noise(2000000))}), 1);
+  EXPECT_GT(revisions_of(*inventory_)[0].chunks, 1);
+  for (int i = 2; i <= 11; ++i) ASSERT_EQ(keep({config_map("m", std::to_string(i))}), i);
+  std::vector<std::string> expected;
+  for (int i = 0; i < 10; ++i) expected.push_back(fmt::format("fairlead-shop.revision-{}", i));
+  EXPECT_EQ(secret_names(), expected);
+}
+
 TEST_F(HistoryTest, ManifestsThatAreTooLargeAreListedAndNotKept) {
   std::vector<object::Object> objects;
   for (int i = 0; i < 10; ++i) objects.push_back(config_map(fmt::format("m{}", i), noise(900000)));

@@ -85,6 +85,18 @@ TEST_F(LogsTest, ARestartedContainerIsReadAgain) {
   loop_.run(logs.close());
 }
 
+TEST(Sources, AContainerThatHasSucceededIsNotTheOneThatHoldsUpItsPod) {
+  auto pod = [](std::string_view exit_code) {
+    return *Json::parse(fmt::format(
+        R"({{"metadata":{{"name":"p","namespace":"a"}},"status":{{"phase":"Pending",
+            "initContainerStatuses":[{{"name":"init","ready":false,"state":{{"terminated":{{"exitCode":{}}}}}}}],
+            "containerStatuses":[{{"name":"app","ready":false,"state":{{"running":{{}}}}}}]}}}})",
+        exit_code));
+  };
+  EXPECT_EQ(unready_source_of(pod("0"))->container, "app");
+  EXPECT_EQ(unready_source_of(pod("1"))->container, "init");
+}
+
 TEST(Filter, AnInvalidExpressionIsToldAsSuch) {
   Result<Filter> filter = Filter::parse("a(");
   ASSERT_FALSE(filter);

@@ -5,6 +5,7 @@
 
 #include "async/scope.h"
 #include "report/journal_file.h"
+#include "report/plan_report.h"
 #include "report/removal_report.h"
 #include "report/report_testing.h"
 #include "report/rollout_report.h"
@@ -221,6 +222,28 @@ TEST(JournalFile, AFolderThatIsNotThereIsTold) {
   auto file = JournalFile::open("/nowhere/journal.jsonl");
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().message(), "the journal /nowhere/journal.jsonl cannot be written: No such file or directory");
+}
+
+// What is pruned has no step of its own.
+TEST(PlanReport, ObjectsComeInTheOrderOfTheirStepsAndThoseToDeleteLast) {
+  using Action = rollout::Forecast::Action;
+  rollout::Ending ending;
+  auto add = [&](std::string name, Action action, uint32_t step) {
+    auto forecast = std::make_shared<rollout::Forecast>();
+    forecast->action = action;
+    forecast->step = step;
+    rollout::ObjectEnding object;
+    object.key = {"", "ConfigMap", "a", std::move(name)};
+    object.forecast = std::move(forecast);
+    ending.objects.push_back(std::move(object));
+  };
+  add("old", Action::remove, 0);
+  add("second", Action::create, 2);
+  add("first", Action::create, 1);
+  add("also-first", Action::none, 1);
+  std::vector<std::string> names;
+  for (const rollout::ObjectEnding* object : planned(ending)) names.push_back(object->key.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"first", "also-first", "second", "old"}));
 }
 
 }  // namespace

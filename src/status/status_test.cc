@@ -120,6 +120,30 @@ TEST_F(StatusTest, FieldsThatOthersChangedAreDrift) {
   EXPECT_THAT(text(), HasSubstr("├─ ConfigMap default/settings   ready; drifted: data.a\n"));
 }
 
+TEST_F(StatusTest, ASecretThatLostAValueHasDrifted) {
+  (void)apply(kWeb);
+  patch("secrets", "", "key", R"({"data":{"password":null}})");
+  BundleStatus now = status();
+  EXPECT_EQ(now.objects[1].drift, ObjectStatus::Drift::changed);
+  EXPECT_THAT(now.objects[1].fields, ElementsAre("data.password"));
+}
+
+// The cluster still has what an earlier run applied.
+TEST_F(StatusTest, WhatTheLastRunCouldNotApplyIsNotDrift) {
+  (void)apply(kWeb);
+  std::string second(kWeb);
+  second.replace(second.find("hunter2"), 7, "hunter3");
+  second.replace(second.find("web:1"), 5, "web:2");
+  forbids_ = [](std::string_view verb, std::string_view resource, auto) {
+    return verb == "patch" && resource == "secrets";
+  };
+  EXPECT_EQ(apply(second).how, rollout::Ending::How::failed);
+  BundleStatus now = status();
+  EXPECT_EQ(now.objects[1].not_applied, "refused");
+  EXPECT_TRUE(now.objects[1].fields.empty());
+  EXPECT_EQ(now.drifted(), 0u);
+}
+
 TEST_F(StatusTest, WhatWasDeletedIsGoneAndWhatNeedsItSaysSo) {
   (void)apply(R"(
 apiVersion: v1
@@ -236,6 +260,30 @@ TEST_F(StatusTest, APodIsFollowedThroughItsOwners) {
   EXPECT_EQ(found->chain[2].text(), "Deployment default/web");
   EXPECT_EQ(found->bundle->name, "shop");
   EXPECT_EQ(found->source, "k8s/web.yaml:12");
+}
+
+TEST_F(StatusTest, OfSeveralOwnersTheControllerIsFollowed) {
+  (void)apply(kWeb);
+  Json::Array owners;
+  auto add = [&](std::string target, std::string_view api_version, std::string_view kind, bool controls) {
+    Json owner = loop_.run(client_.request({.target = std::move(target)}))->value;
+    owners.emplace_back(Json::Object{{"apiVersion", api_version},
+                                     {"kind", kind},
+                                     {"name", owner["metadata"]["name"]},
+                                     {"uid", owner["metadata"]["uid"]},
+                                     {"controller", controls}});
+  };
+  add("/api/v1/namespaces/default/configmaps/settings", "v1", "ConfigMap", false);
+  add("/apis/apps/v1/namespaces/default/deployments/web", "apps/v1", "Deployment", true);
+  Json owned(Json::Object{{"apiVersion", "v1"},
+                          {"kind", "ConfigMap"},
+                          {"metadata", Json::Object{{"name", "owned"}, {"ownerReferences", std::move(owners)}}}});
+  object::Resource maps{.group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .namespaced = true};
+  ASSERT_TRUE(loop_.run(client_.create(maps, "default", owned)));
+  auto found = loop_.run(trace(client_, discovery_, "configmap/owned", "default"));
+  ASSERT_TRUE(found) << found.error().report();
+  ASSERT_EQ(found->chain.size(), 2u);
+  EXPECT_EQ(found->chain[1].text(), "Deployment default/web");
 }
 
 TEST_F(StatusTest, WhatBelongsToNoBundleSaysSo) {

@@ -30,7 +30,7 @@ Model model_of(std::string_view text) {
 // A Namespace, a ConfigMap in it, and a Berth that a webhook first does not let in.
 constexpr std::string_view kRollout =
     R"({"event":"started","seconds":0.0,"details":{"command":"apply","time":"2030-01-01T00:00:00Z","objects":3,"bundle":"shop"}}
-{"event":"graph","seconds":0.1,"details":{"objects":[["","Namespace","","a","a.yaml:1"],["","ConfigMap","a","m","a.yaml:5"],["x.io","Berth","a","b","b.yaml:1"]],"others":[["guard","webhook w"],["group","all of"]],"reasons":["its namespace","webhook w guards it"],"needs":[[1,0,0,0],[2,4,0,0],[4,0,0,0],[2,3,1,1],[2,99,0,0]]}}
+{"event":"graph","seconds":0.05,"details":{"objects":[["","Namespace","","a","a.yaml:1"],["","ConfigMap","a","m","a.yaml:5"],["x.io","Berth","a","b","b.yaml:1"]],"others":[["guard","webhook w"],["group","all of"]],"reasons":["its namespace","webhook w guards it"],"needs":[[1,0,0,0],[2,4,0,0],[4,0,0,0],[2,3,1,1],[2,99,0,0]]}}
 {"event":"stored","seconds":0.2,"object":{"group":"","kind":"Namespace","name":"a","source":"a.yaml:1"},"state":"created","details":{"sent":0.15}}
 {"event":"ready","seconds":0.2,"object":{"group":"","kind":"Namespace","name":"a","source":"a.yaml:1"},"state":"ready"}
 {"event":"stored","seconds":0.3,"object":{"group":"","kind":"ConfigMap","namespace":"a","name":"m","source":"a.yaml:5"},"state":"unchanged"}
@@ -66,6 +66,18 @@ TEST(Timeline, TheDataHasWhatTheJournalSays) {
   EXPECT_EQ(data["path"].dump(), R"([{"what":"webhook w","reason":"","from":100000,"to":900000,"node":3},)"
                                  R"({"what":"Berth a/b","reason":"held it","from":900000,"to":1000000,"node":2}])");
   EXPECT_EQ(data["moments"].items().size(), 8U);
+}
+
+// As in a run that is prepared again because somebody else changed the bundle meanwhile.
+TEST(Timeline, AGraphThatComesAgainReplacesTheNeeds) {
+  std::string again(kRollout);
+  size_t begin = again.find("{\"event\":\"graph\""), end = again.find('\n', begin) + 1;
+  again.insert(begin, again.substr(begin, end - begin));
+  Model once = model_of(kRollout), twice = model_of(again);
+  for (uint32_t node = 0; node < 3; ++node) {
+    ASSERT_EQ(twice.nodes()[node].key, once.nodes()[node].key);
+    EXPECT_EQ(twice.nodes()[node].needs.size(), once.nodes()[node].needs.size());
+  }
 }
 
 TEST(Timeline, AnUnchangedObjectIsReady) {
