@@ -23,7 +23,7 @@ std::string_view words_of(graph::Guard::Kind kind) {
 
 std::string name_of(const object::Key& key) { return key.ns.empty() ? key.name : key.ns + "/" + key.name; }
 
-Box box_of(const graph::Graph& graph, const manifest::Bundle& bundle, uint32_t node) {
+Box box_of(const graph::Graph& graph, const manifest::Bundle& bundle, graph::NodeId node) {
   const graph::Node& it = graph.nodes()[node];
   Box box{.type = it.kind, .text = graph.text(node), .key = graph.key(node)};
   box.kind = box.key.kind;
@@ -32,7 +32,7 @@ Box box_of(const graph::Graph& graph, const manifest::Bundle& bundle, uint32_t n
     box.source = bundle.objects[it.index].source().text();
     box.left_out = graph.is_left_out(node);
   } else if (it.kind == Type::guard) {
-    const graph::Guard& guard = graph.guards()[it.index];
+    const graph::Guard& guard = graph.guards()[it.guard()];
     box.kind = words_of(guard.kind);
     box.name = guard.name;
     box.in_cluster = guard.in_cluster;
@@ -44,9 +44,9 @@ Box box_of(const graph::Graph& graph, const manifest::Bundle& bundle, uint32_t n
 }
 
 // True for each node that is drawn: all objects, and whatever else something needs or exempts.
-std::vector<bool> drawn(const graph::Graph& graph) {
-  std::vector<bool> drawn(graph.nodes().size());
-  for (uint32_t node = 0; node < drawn.size(); ++node) {
+plan::IdVector<graph::NodeId, bool> drawn(const graph::Graph& graph) {
+  plan::IdVector<graph::NodeId, bool> drawn(graph.nodes().size());
+  for (graph::NodeId node : graph.nodes().ids()) {
     if (graph.nodes()[node].kind == Type::object || !graph.needs_of(node).empty()) drawn[node] = true;
     for (const graph::Need& need : graph.needs_of(node)) drawn[need.target] = true;
   }
@@ -176,14 +176,14 @@ void sort_arrows(std::vector<Arrow>& arrows) {
 
 Picture picture_of(const graph::Graph& graph, const manifest::Bundle& bundle) {
   Picture picture;
-  std::vector<bool> is_drawn = drawn(graph);
-  std::vector<uint32_t> number(is_drawn.size(), kNone);
-  for (uint32_t node = 0; node < is_drawn.size(); ++node) {
+  plan::IdVector<graph::NodeId, bool> is_drawn = drawn(graph);
+  plan::IdVector<graph::NodeId, uint32_t> number(is_drawn.size(), kNone);
+  for (graph::NodeId node : is_drawn.ids()) {
     if (!is_drawn[node]) continue;
     number[node] = static_cast<uint32_t>(picture.boxes.size());
     picture.boxes.push_back(box_of(graph, bundle, node));
   }
-  for (uint32_t node = 0; node < is_drawn.size(); ++node)
+  for (graph::NodeId node : is_drawn.ids())
     for (const graph::Need& need : graph.needs_of(node))
       picture.arrows.push_back({.from = number[node],
                                 .to = number[need.target],

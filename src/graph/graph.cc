@@ -18,11 +18,11 @@ std::string Guard::text() const {
   return name;
 }
 
-std::string Contents::text(uint32_t node) const {
+std::string Contents::text(NodeId node) const {
   uint32_t index = nodes[node].index;
   switch (nodes[node].kind) {
     case Node::Kind::object: return keys[index].text();
-    case Node::Kind::guard: return guards[index].text();
+    case Node::Kind::guard: return guards[nodes[node].guard()].text();
     case Node::Kind::wave:
     case Node::Kind::all_of: return names[index];
     case Node::Kind::outside: return outsides[index].text();
@@ -36,29 +36,29 @@ Graph& Graph::operator=(Graph&&) noexcept = default;
 Graph::~Graph() = default;
 
 size_t Graph::object_count() const { return contents_->object_count; }
-const std::vector<Node>& Graph::nodes() const { return contents_->nodes; }
-std::string Graph::text(uint32_t node) const { return contents_->text(node); }
+const plan::IdVector<NodeId, Node>& Graph::nodes() const { return contents_->nodes; }
+std::string Graph::text(NodeId node) const { return contents_->text(node); }
 
-const object::Key& Graph::key(uint32_t node) const {
+const object::Key& Graph::key(NodeId node) const {
   static const object::Key kNothing;
   const Node& n = contents_->nodes[node];
   if (n.kind == Node::Kind::object) return contents_->keys[n.index];
   return n.kind == Node::Kind::outside ? contents_->outsides[n.index] : kNothing;
 }
 
-std::span<const Need> Graph::needs_of(uint32_t node) const {
-  const std::vector<uint32_t>& starts = contents_->need_starts;
-  return std::span(contents_->needs).subspan(starts[node], starts[node + 1] - starts[node]);
+std::span<const Need> Graph::needs_of(NodeId node) const {
+  uint32_t start = contents_->need_starts[node.index()];
+  return std::span(contents_->needs).subspan(start, contents_->need_starts[node.index() + 1] - start);
 }
 
-const std::vector<Guard>& Graph::guards() const { return contents_->guards; }
-uint32_t Graph::node_of_guard(uint32_t guard) const { return static_cast<uint32_t>(contents_->object_count) + guard; }
-std::span<const GuardMatch> Graph::guards_of(uint32_t object) const {
+const plan::IdVector<GuardId, Guard>& Graph::guards() const { return contents_->guards; }
+NodeId Graph::node_of_guard(GuardId guard) const { return NodeId(contents_->object_count + guard.index()); }
+std::span<const GuardMatch> Graph::guards_of(NodeId object) const {
   return contents_->match_set(contents_->guard_sets[object]);
 }
-std::span<const GuardMatch> Graph::matches_of(uint32_t object) const { return contents_->matches_of(object); }
+std::span<const GuardMatch> Graph::matches_of(NodeId object) const { return contents_->matches_of(object); }
 const std::vector<Exemption>& Graph::exemptions() const { return contents_->exemptions; }
-bool Graph::is_left_out(uint32_t object) const { return contents_->left_out[object]; }
+bool Graph::is_left_out(NodeId object) const { return contents_->left_out[object]; }
 const std::vector<Problem>& Graph::problems() const { return contents_->problems; }
 
 bool Graph::has_errors() const {

@@ -23,8 +23,13 @@
 #include "manifest/manifest.h"
 #include "object/key.h"
 #include "object/resource.h"
+#include "plan/id.h"
 
 namespace fairlead::graph {
+
+using plan::NodeId;
+// The number of a guard, which is its position in guards().
+using GuardId = plan::Id<struct Guard>;
 
 // The part of the cluster's state that matters here. The objects come from LISTs; each has apiVersion and kind.
 struct ClusterState {
@@ -75,7 +80,7 @@ enum class Level : uint8_t { stored, ready };
 std::string_view name_of(Level level);
 
 struct Need {
-  uint32_t target = 0;  // a node
+  NodeId target;
   Level level = Level::stored;
   // A soft need is dropped if it closes a loop; a loop of hard needs is an error.
   bool hard = false;
@@ -101,7 +106,7 @@ struct Guard {
   // The object that registers the guard: a webhook configuration, a policy binding, a CRD or an APIService.
   object::Key configuration;
   // The configuration, if it is an object of the bundle. It may be in the cluster as well.
-  std::optional<uint32_t> object;
+  std::optional<NodeId> object;
   bool in_cluster = false;
   // The guard fails open: if it does not answer, the API server accepts the object without it.
   bool ignore = false;
@@ -113,7 +118,7 @@ struct Guard {
   std::string ca_bundle;  // base64
   // Objects of the bundle that the guard depends on: its Service, the workloads that the Service selects, and the
   // Secrets, Certificates and Jobs of its certificate. For a policy: the policy, its parameters and their CRD.
-  std::vector<uint32_t> backed_by;
+  std::vector<NodeId> backed_by;
 
   // For example "webhook v.example.com (ValidatingWebhookConfiguration x)" or "conversion of widgets.example.com".
   std::string text() const;
@@ -130,11 +135,14 @@ struct Node {
   Kind kind = Kind::object;
   // The position in the bundle for objects, and in guards() for guards. Other kinds are counted on their own.
   uint32_t index = 0;
+
+  // Requires that the node is a guard.
+  GuardId guard() const { return GuardId(index); }
 };
 
 // A guard that matches an object.
 struct GuardMatch {
-  uint32_t guard = 0;  // index in guards()
+  GuardId guard;
   admission::Certainty certainty = admission::Certainty::maybe;
   // True if the guard matches only the pods that are created from the object, not the object itself.
   bool by_pods = false;
@@ -142,8 +150,8 @@ struct GuardMatch {
 
 // An object that a guard matches but that does not wait for the guard, because the guard depends on it.
 struct Exemption {
-  uint32_t object = 0;
-  uint32_t guard = 0;  // index in guards()
+  NodeId object;
+  GuardId guard;
   // True if the reason is another: the guard's configuration, or a workload that answers for it, is in a later step
   // (wave or hook) than the object.
   bool precedes = false;
@@ -154,7 +162,7 @@ enum class Severity : uint8_t { note, warning, error };
 struct Problem {
   Severity severity = Severity::error;
   Error error;
-  std::optional<uint32_t> node;
+  std::optional<NodeId> node;
 };
 
 struct Contents;
@@ -168,26 +176,28 @@ class Graph {
   ~Graph();
 
   size_t object_count() const;
-  const std::vector<Node>& nodes() const;
+  // The nodes of the objects.
+  plan::IdRange<NodeId> objects() const { return plan::IdRange<NodeId>(object_count()); }
+  const plan::IdVector<NodeId, Node>& nodes() const;
   // For example "Deployment team-a/web", "webhook v.example.com (ValidatingWebhookConfiguration x)" or "wave 2".
-  std::string text(uint32_t node) const;
+  std::string text(NodeId node) const;
   // Returns the key of an object, with the namespace that it will have, or of an object outside the bundle. The key of
   // any other node is empty.
-  const object::Key& key(uint32_t node) const;
+  const object::Key& key(NodeId node) const;
 
-  std::span<const Need> needs_of(uint32_t node) const;
+  std::span<const Need> needs_of(NodeId node) const;
 
-  const std::vector<Guard>& guards() const;
-  uint32_t node_of_guard(uint32_t guard) const;
+  const plan::IdVector<GuardId, Guard>& guards() const;
+  NodeId node_of_guard(GuardId guard) const;
   // Returns the guards that an object waits for: those that may match it and that it is not exempt from.
-  std::span<const GuardMatch> guards_of(uint32_t object) const;
+  std::span<const GuardMatch> guards_of(NodeId object) const;
   // Returns every guard that may match an object, even if the object is exempt.
-  std::span<const GuardMatch> matches_of(uint32_t object) const;
+  std::span<const GuardMatch> matches_of(NodeId object) const;
   const std::vector<Exemption>& exemptions() const;
 
   // True if the object is not part of this run: Helm hooks for tests, deletion and rollback, and hooks for
   // installations in an upgrade or the reverse. Such an object has no needs, and no node needs it.
-  bool is_left_out(uint32_t object) const;
+  bool is_left_out(NodeId object) const;
 
   const std::vector<Problem>& problems() const;
   bool has_errors() const;

@@ -21,18 +21,19 @@ void lay_out(GraphBuilder& builder) {
   Contents& contents = *builder.contents;
   size_t nodes = contents.nodes.size();
   std::vector<uint32_t> starts(nodes + 1);
-  for (const Edge& edge : builder.edges) ++starts[edge.from + 1];
+  for (const Edge& edge : builder.edges) ++starts[edge.from.index() + 1];
   count_up(starts);
   std::vector<const Edge*> sorted(builder.edges.size());
   std::vector<uint32_t> fill(starts.begin(), starts.end() - 1);
-  for (const Edge& edge : builder.edges) sorted[fill[edge.from]++] = &edge;
+  for (const Edge& edge : builder.edges) sorted[fill[edge.from.index()]++] = &edge;
 
   contents.needs.reserve(sorted.size());
   contents.need_starts.assign(1, 0);
-  std::vector<uint32_t> seen(nodes, kNone);  // by target: the position of its need, valid if not before `first`
-  for (uint32_t node = 0; node < nodes; ++node) {
+  plan::IdVector<NodeId, uint32_t> seen(nodes,
+                                        kNone);  // by target: the position of its need, valid if not before `first`
+  for (NodeId node : contents.nodes.ids()) {
     auto first = static_cast<uint32_t>(contents.needs.size());
-    for (uint32_t e = starts[node]; e < starts[node + 1]; ++e) {
+    for (uint32_t e = starts[node.index()]; e < starts[node.index() + 1]; ++e) {
       const Edge& edge = *sorted[e];
       uint32_t& place = seen[edge.to];
       if (place == kNone || place < first) {
@@ -62,7 +63,7 @@ void worst_first(std::vector<Problem>& problems) {
 Graph Graph::build(const manifest::Bundle& bundle, const ClusterState& cluster, const Options& options) {
   GraphBuilder builder(bundle, cluster, options);
   // The nodes of guards follow the objects directly, so they are added first.
-  std::vector<GuardMatcher> matchers = add_guards(builder);
+  plan::IdVector<GuardId, GuardMatcher> matchers = add_guards(builder);
   add_references(builder);
   add_backing(builder);
   find_guard_matches(builder, matchers);

@@ -34,7 +34,7 @@ inline Graph graph_of(std::string_view text, const ClusterState& cluster = {}) {
 // For example "Deployment team/web -> ConfigMap team/data: volume data". " ready" and " soft" are added to such needs.
 inline std::vector<std::string> needs_of(const Graph& graph) {
   std::vector<std::string> lines;
-  for (uint32_t node = 0; node < graph.nodes().size(); ++node)
+  for (NodeId node : graph.nodes().ids())
     for (const Need& need : graph.needs_of(node))
       lines.push_back(fmt::format("{} -> {}{}{}: {}", graph.text(node), graph.text(need.target),
                                   need.level == Level::ready ? " ready" : "", need.hard ? "" : " soft", need.reason));
@@ -55,20 +55,20 @@ inline std::string reports_of(const Graph& graph) {
 
 // True if the nodes can be ordered so that every node comes after those that it needs.
 inline bool has_order(const Graph& graph) {
-  std::vector<size_t> open(graph.nodes().size());
-  std::vector<std::vector<uint32_t>> needed_by(open.size());
-  std::vector<uint32_t> free;
-  for (uint32_t node = 0; node < graph.nodes().size(); ++node) {
+  plan::IdVector<NodeId, size_t> open(graph.nodes().size());
+  plan::IdVector<NodeId, std::vector<NodeId>> needed_by(open.size());
+  std::vector<NodeId> free;
+  for (NodeId node : graph.nodes().ids()) {
     open[node] = graph.needs_of(node).size();
     for (const Need& need : graph.needs_of(node)) needed_by[need.target].push_back(node);
     if (open[node] == 0) free.push_back(node);
   }
   size_t done = 0;
   while (!free.empty()) {
-    uint32_t node = free.back();
+    NodeId node = free.back();
     free.pop_back();
     ++done;
-    for (uint32_t needer : needed_by[node])
+    for (NodeId needer : needed_by[node])
       if (--open[needer] == 0) free.push_back(needer);
   }
   return done == graph.nodes().size();
@@ -77,7 +77,7 @@ inline bool has_order(const Graph& graph) {
 // Returns "OBJECT: GUARD" for each guard that matches an object and that the object does not wait for.
 inline std::vector<std::string> exemptions_of(const Graph& graph) {
   std::vector<std::string> lines;
-  for (uint32_t i = 0; i < graph.object_count(); ++i)
+  for (NodeId i : graph.objects())
     for (const GuardMatch& match : graph.matches_of(i))
       if (std::ranges::none_of(graph.guards_of(i), [&](const GuardMatch& one) { return one.guard == match.guard; }))
         lines.push_back(graph.text(i) + ": " + graph.guards()[match.guard].name);

@@ -39,7 +39,7 @@ std::string config_map(std::string_view name, std::string_view ns = "team", std:
 
 std::vector<std::string> matches_of(const Graph& graph, std::string_view object) {
   std::vector<std::string> lines;
-  for (uint32_t i = 0; i < graph.object_count(); ++i) {
+  for (NodeId i : graph.objects()) {
     if (graph.text(i) != object) continue;
     for (const GuardMatch& match : graph.matches_of(i))
       lines.push_back(fmt::format("{} {}{}", graph.guards()[match.guard].name, name_of(match.certainty),
@@ -70,10 +70,10 @@ TEST(Guards, AnObjectWaitsForTheWebhookAndThatForWhatAnswers) {
                                     guard + " -> Deployment hooks/hook ready: answers behind Service hooks/hook"}));
   EXPECT_THAT(matches_of(graph, "ConfigMap team/c"), ElementsAre("v.example.com certainly"));
   ASSERT_EQ(graph.guards().size(), 1u);
-  EXPECT_THAT(graph.guards()[0].backed_by, ElementsAre(2u, 3u));
-  EXPECT_EQ(graph.guards()[0].object, 4u);
-  EXPECT_FALSE(graph.guards()[0].in_cluster);
-  EXPECT_EQ(graph.node_of_guard(0), 6u);
+  EXPECT_THAT(graph.guards()[GuardId(0)].backed_by, ElementsAre(NodeId(2), NodeId(3)));
+  EXPECT_EQ(graph.guards()[GuardId(0)].object, NodeId(4));
+  EXPECT_FALSE(graph.guards()[GuardId(0)].in_cluster);
+  EXPECT_EQ(graph.node_of_guard(GuardId(0)), NodeId(6));
   EXPECT_EQ(reports_of(graph), "");
 }
 
@@ -293,12 +293,12 @@ TEST(Guards, SeveralAreOneNode) {
   for (int i = 0; i < 50; ++i) text += config_map(fmt::format("c{}", i));
   Graph graph = graph_of(text, cluster);
   ASSERT_EQ(graph.guards().size(), 3u);
-  EXPECT_TRUE(graph.guards()[0].in_cluster);
-  EXPECT_EQ(graph.guards()[0].object, std::nullopt);
+  EXPECT_TRUE(graph.guards()[GuardId(0)].in_cluster);
+  EXPECT_EQ(graph.guards()[GuardId(0)].object, std::nullopt);
   EXPECT_EQ(needs_of(graph).size(), 53u);
   EXPECT_EQ(needs_of(graph)[0],
             "ConfigMap team/c0 -> webhook a.example.com and 2 others ready: the webhooks and policies that guard it");
-  EXPECT_EQ(graph.matches_of(7).size(), 3u);
+  EXPECT_EQ(graph.matches_of(NodeId(7)).size(), 3u);
 }
 
 TEST(Guards, ThoseInBothAreAsTheBundleMakesThem) {
@@ -306,8 +306,8 @@ TEST(Guards, ThoseInBothAreAsTheBundleMakesThem) {
   cluster.webhook_configurations.push_back(live_hook("hook", "secrets"));
   Graph graph = graph_of(operator_with("configmaps") + config_map("c"), cluster);
   ASSERT_EQ(graph.guards().size(), 1u);
-  EXPECT_TRUE(graph.guards()[0].in_cluster);
-  EXPECT_EQ(graph.guards()[0].name, "v.example.com");
+  EXPECT_TRUE(graph.guards()[GuardId(0)].in_cluster);
+  EXPECT_EQ(graph.guards()[GuardId(0)].name, "v.example.com");
 }
 
 TEST(Guards, WhatAnswersBehindAServiceOfTheClusterBacksThem) {
@@ -329,7 +329,7 @@ TEST(Guards, WhatAnswersBehindAServiceOfTheClusterBacksThem) {
   EXPECT_THAT(needs_of(graph), ElementsAre("ConfigMap team/c -> " + guard + " ready: webhook h.example.com guards it",
                                            guard + " -> Deployment gone/gone ready: answers behind Service gone/h"));
   ASSERT_EQ(graph.guards().size(), 1u);
-  EXPECT_THAT(graph.guards()[0].backed_by, ElementsAre(2u));
+  EXPECT_THAT(graph.guards()[GuardId(0)].backed_by, ElementsAre(NodeId(2)));
 }
 
 TEST(Guards, CertificatesOfAWebhook) {
@@ -426,7 +426,7 @@ spec: {{policyName: p, validationActions: [Deny], paramRef: {{parameterNotFoundA
   auto parameters = [](const Graph& graph) {
     EXPECT_EQ(graph.guards().size(), 1u);
     std::string names;
-    for (uint32_t node : graph.guards().at(0).backed_by)
+    for (NodeId node : graph.guards()[GuardId(0)].backed_by)
       if (graph.key(node).kind == "ConfigMap") names += graph.key(node).text() + "\n";
     return names;
   };
@@ -479,7 +479,7 @@ items:
                   conversion + " -> Pod hooks/hook ready: answers behind Service hooks/hook",
                   api + " -> APIService v1.gadgets.io: its configuration", api + " -> Service hooks/hook: its Service",
                   api + " -> Pod hooks/hook ready: answers behind Service hooks/hook"));
-  EXPECT_EQ(graph.guards()[0].service->path, "/convert");
+  EXPECT_EQ(graph.guards()[GuardId(0)].service->path, "/convert");
 }
 
 TEST(Guards, TwoThatGuardEachOther) {

@@ -28,8 +28,8 @@ TEST(Order, DependsOn) {
                           "ConfigMap default/a -> Deployment x/d ready: config.kubernetes.io/depends-on",
                           "ConfigMap default/a -> ClusterRole admin ready: config.kubernetes.io/depends-on"));
   ASSERT_EQ(graph.nodes().size(), 4u);
-  EXPECT_EQ(graph.nodes()[2].kind, Node::Kind::outside);
-  EXPECT_EQ(graph.key(2).text_with_group(), "Deployment.apps x/d");
+  EXPECT_EQ(graph.nodes()[NodeId(2)].kind, Node::Kind::outside);
+  EXPECT_EQ(graph.key(NodeId(2)).text_with_group(), "Deployment.apps x/d");
 }
 
 TEST(Order, Needs) {
@@ -113,9 +113,9 @@ TEST(Order, HooksOfHelm) {
                           "the pre-install hooks of weight -5 -> ConfigMap default/a ready: a part of it",
                           "the pre-install hooks of weight 2 -> ConfigMap default/b ready: a part of it",
                           "wave 0 -> ConfigMap default/main ready: a part of it"));
-  EXPECT_FALSE(graph.is_left_out(3));
-  EXPECT_TRUE(graph.is_left_out(4));
-  EXPECT_TRUE(graph.is_left_out(5));
+  EXPECT_FALSE(graph.is_left_out(NodeId(3)));
+  EXPECT_TRUE(graph.is_left_out(NodeId(4)));
+  EXPECT_TRUE(graph.is_left_out(NodeId(5)));
   EXPECT_EQ(reports_of(graph),
             "note: ConfigMap default/try is skipped: it is a Helm hook for test\n"
             "  from      b.yaml:25\n"
@@ -178,7 +178,7 @@ items:
 
 std::vector<std::string> parts_of(const Graph& graph, std::string_view wave) {
   std::vector<std::string> parts;
-  for (uint32_t node = 0; node < graph.nodes().size(); ++node)
+  for (NodeId node : graph.nodes().ids())
     for (const Need& need : graph.needs_of(node))
       if (graph.text(node) == wave) parts.push_back(graph.text(need.target));
   return parts;
@@ -311,7 +311,7 @@ TEST(Order, SoftLoopsAlwaysComeUndone) {
     ASSERT_FALSE(graph.has_errors()) << reports_of(graph);
     EXPECT_TRUE(has_order(graph)) << "seed " << seed;
     size_t soft = 0;
-    for (uint32_t node = 0; node < graph.nodes().size(); ++node)
+    for (NodeId node : graph.nodes().ids())
       for (const Need& need : graph.needs_of(node)) soft += need.hard ? 0 : 1;
     dropped += referred > soft ? 1 : 0;
   }

@@ -160,7 +160,7 @@ TEST(Problems, TheWorstComeFirst) {
 )");
   ASSERT_EQ(graph.problems().size(), 2u);
   EXPECT_EQ(graph.problems()[0].severity, Severity::error);
-  EXPECT_EQ(graph.problems()[0].node, 1u);
+  EXPECT_EQ(graph.problems()[0].node, NodeId(1));
   EXPECT_EQ(graph.problems()[1].severity, Severity::note);
   EXPECT_TRUE(graph.has_errors());
 }

@@ -12,7 +12,7 @@ Plan::Plan(std::vector<Role> roles, std::vector<Edge> edges)
       states_(roles_.size(), State::waiting),
       was_stored_(roles_.size()),
       unmet_(roles_.size(), 0),
-      cause_(roles_.size(), 0),
+      cause_(roles_.size()),
       unsettled_(size_t(std::ranges::count(roles_, Role::work))) {
   for (const Edge& edge : edges_) {
     needs_.count(edge.node);
@@ -21,26 +21,26 @@ Plan::Plan(std::vector<Role> roles, std::vector<Edge> edges)
   }
   needs_.lay_out();
   dependents_.lay_out();
-  for (uint32_t e = 0; e < edges_.size(); ++e) {
+  for (EdgeId e : edges_.ids()) {
     needs_.add(edges_[e].node, e);
     dependents_.add(edges_[e].needs, e);
   }
-  for (uint32_t node = 0; node < roles_.size(); ++node)
+  for (NodeId node : roles_.ids())
     if (unmet_[node] == 0 && states_[node] == State::waiting) {
       ++unmet_[node];
       meet(node);
     }
 }
 
-std::vector<uint32_t> Plan::take_startable() {
-  std::vector<uint32_t> taken;
+std::vector<NodeId> Plan::take_startable() {
+  std::vector<NodeId> taken;
   taken.swap(startable_);
   std::ranges::sort(taken);
   return taken;
 }
 
 // One more need of the node is met. Groups are nested a few levels at most, so the recursion is not deep.
-void Plan::meet(uint32_t node) {
+void Plan::meet(NodeId node) {
   if (--unmet_[node] != 0 || states_[node] != State::waiting) return;
   switch (roles_[node]) {
     case Role::milestone:
@@ -53,38 +53,38 @@ void Plan::meet(uint32_t node) {
   startable_.push_back(node);
 }
 
-void Plan::advance(uint32_t node, State state) {
+void Plan::advance(NodeId node, State state) {
   bool now_stored = !was_stored_[node];
   bool now_done = state == State::done;
   was_stored_[node] = true;
   settle(node, state);
-  for (uint32_t e : dependents_.from(node))
+  for (EdgeId e : dependents_.from(node))
     if (edges_[e].level == Level::done ? now_done : now_stored) meet(edges_[e].node);
 }
 
-void Plan::settle(uint32_t node, State state) {
+void Plan::settle(NodeId node, State state) {
   states_[node] = state;
   if (is_settled(node) && roles_[node] == Role::work) --unsettled_;
 }
 
-void Plan::stored(uint32_t node) {
+void Plan::stored(NodeId node) {
   if (states_[node] < State::stored) advance(node, State::stored);
 }
 
-void Plan::done(uint32_t node) {
+void Plan::done(NodeId node) {
   if (!is_settled(node)) advance(node, State::done);
 }
 
-void Plan::failed(uint32_t node) {
+void Plan::failed(NodeId node) {
   if (is_settled(node)) return;
   settle(node, State::failed);
   cause_[node] = node;
-  std::vector<uint32_t> next{node};
+  std::vector<NodeId> next{node};
   while (!next.empty()) {
-    uint32_t at = next.back();
+    NodeId at = next.back();
     next.pop_back();
-    for (uint32_t e : dependents_.from(at)) {
-      uint32_t dependent = edges_[e].node;
+    for (EdgeId e : dependents_.from(at)) {
+      NodeId dependent = edges_[e].node;
       if (states_[dependent] != State::waiting || is_met(edges_[e])) continue;
       settle(dependent, State::blocked);
       cause_[dependent] = node;
@@ -102,18 +102,18 @@ bool Plan::is_met(const Edge& edge) const {
   return states_[edge.needs] == State::done;
 }
 
-bool Plan::is_needed_done(uint32_t node) const {
-  return std::ranges::any_of(dependents_.from(node), [&](uint32_t e) { return edges_[e].level == Level::done; });
+bool Plan::is_needed_done(NodeId node) const {
+  return std::ranges::any_of(dependents_.from(node), [&](EdgeId e) { return edges_[e].level == Level::done; });
 }
 
-std::vector<Edge> Plan::unmet(uint32_t node, size_t at_most) const {
+std::vector<Edge> Plan::unmet(NodeId node, size_t at_most) const {
   std::vector<Edge> all;
   find_unmet(node, at_most, {}, all);
   return all;
 }
 
-void Plan::find_unmet(uint32_t node, size_t at_most, std::string_view reason, std::vector<Edge>& all) const {
-  for (uint32_t e : needs_.from(node)) {
+void Plan::find_unmet(NodeId node, size_t at_most, std::string_view reason, std::vector<Edge>& all) const {
+  for (EdgeId e : needs_.from(node)) {
     Edge edge = edges_[e];
     if (all.size() >= at_most) return;
     if (is_met(edge)) continue;
@@ -123,9 +123,9 @@ void Plan::find_unmet(uint32_t node, size_t at_most, std::string_view reason, st
   }
 }
 
-std::vector<uint32_t> Plan::blocked_by(uint32_t node) const {
-  std::vector<uint32_t> all;
-  for (uint32_t other = 0; other < states_.size(); ++other)
+std::vector<NodeId> Plan::blocked_by(NodeId node) const {
+  std::vector<NodeId> all;
+  for (NodeId other : states_.ids())
     if (states_[other] == State::blocked && cause_[other] == node && roles_[other] == Role::work) all.push_back(other);
   return all;
 }

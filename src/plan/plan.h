@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "plan/adjacency.h"
+#include "plan/id.h"
 
 namespace fairlead::plan {
 
@@ -30,8 +31,8 @@ enum class Role : uint8_t {
 };
 
 struct Edge {
-  uint32_t node = 0;
-  uint32_t needs = 0;
+  NodeId node;
+  NodeId needs;
   Level level = Level::done;
   // For people. Must outlive the plan.
   std::string_view reason;
@@ -52,46 +53,48 @@ class Plan {
   Plan(std::vector<Role> roles, std::vector<Edge> edges);
 
   // Returns the nodes whose needs are met, in ascending order. Each is returned once; milestones and groups never are.
-  std::vector<uint32_t> take_startable();
+  std::vector<NodeId> take_startable();
 
   // Each has no effect on a node that is settled, or that has come that far.
-  void stored(uint32_t node);
-  void done(uint32_t node);
+  void stored(NodeId node);
+  void done(NodeId node);
   // Every node that was not started and whose need of this node, direct or not, can no longer be met becomes blocked.
-  void failed(uint32_t node);
+  void failed(NodeId node);
 
-  State state(uint32_t node) const { return states_[node]; }
+  State state(NodeId node) const { return states_[node]; }
   // Done, failed or blocked.
-  bool is_settled(uint32_t node) const { return states_[node] >= State::done; }
+  bool is_settled(NodeId node) const { return states_[node] >= State::done; }
   // The number of nodes of Role::work that are not settled.
   size_t unsettled() const { return unsettled_; }
 
   // True if a node cannot start before this one is done.
-  bool is_needed_done(uint32_t node) const;
+  bool is_needed_done(NodeId node) const;
   // Returns the needs of a node that are not met, at most so many. A need of a group has the reason of the group's
   // own need, or if that has none, the reason why the group is needed.
-  std::vector<Edge> unmet(uint32_t node, size_t at_most = SIZE_MAX) const;
+  std::vector<Edge> unmet(NodeId node, size_t at_most = SIZE_MAX) const;
   // The node whose failure blocked this one. Requires that the node failed, which gives itself, or is blocked.
-  uint32_t root_cause(uint32_t node) const { return cause_[node]; }
+  NodeId root_cause(NodeId node) const { return cause_[node]; }
   // The nodes of Role::work that the failure of this one blocked, in ascending order.
-  std::vector<uint32_t> blocked_by(uint32_t node) const;
+  std::vector<NodeId> blocked_by(NodeId node) const;
 
  private:
   bool is_met(const Edge& edge) const;
-  void meet(uint32_t node);
-  void advance(uint32_t node, State state);
-  void settle(uint32_t node, State state);
-  void find_unmet(uint32_t node, size_t at_most, std::string_view reason, std::vector<Edge>& all) const;
+  void meet(NodeId node);
+  void advance(NodeId node, State state);
+  void settle(NodeId node, State state);
+  void find_unmet(NodeId node, size_t at_most, std::string_view reason, std::vector<Edge>& all) const;
 
-  std::vector<Role> roles_;
-  std::vector<Edge> edges_;
-  Adjacency needs_;       // from each node to its edges
-  Adjacency dependents_;  // from each node to the edges of those that need it
-  std::vector<State> states_;
-  std::vector<bool> was_stored_;
-  std::vector<uint32_t> unmet_;
-  std::vector<uint32_t> cause_;
-  std::vector<uint32_t> startable_;
+  using EdgeId = Id<Edge>;
+
+  IdVector<NodeId, Role> roles_;
+  IdVector<EdgeId, Edge> edges_;
+  Adjacency<EdgeId> needs_;       // from each node to its edges
+  Adjacency<EdgeId> dependents_;  // from each node to the edges of those that need it
+  IdVector<NodeId, State> states_;
+  IdVector<NodeId, bool> was_stored_;
+  IdVector<NodeId, uint32_t> unmet_;
+  IdVector<NodeId, NodeId> cause_;
+  std::vector<NodeId> startable_;
   size_t unsettled_ = 0;
 };
 

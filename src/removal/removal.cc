@@ -144,8 +144,8 @@ Task<Ending> take_out(kube::Client& client, kube::Discovery& discovery, std::vec
                       journal::Journal& journal, CancelSource* stop) {
   if (options.timeout > Duration::zero() && options.expires == TimePoint::max())
     options.expires = client.loop().now() + options.timeout;
-  Run run(client, discovery, journal, std::move(options), std::move(targets));
-  co_return co_await execute(run, stop);
+  Run run(client.loop(), journal, std::move(options), std::move(targets));
+  co_return co_await execute(client, discovery, run, stop);
 }
 
 Task<Ending> take_out_manifests(kube::Client& client, kube::Discovery& discovery, const manifest::Bundle& bundle,

@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "async/scope.h"
+#include "async/halt.h"
+#include "async/signal.h"
 #include "base/backoff.h"
 #include "removal/diagnosis/progress.h"
-#include "removal/internal/refusal.h"
 #include "removal/order/plan.h"
 #include "removal/removal.h"
 
@@ -61,67 +61,87 @@ struct TargetState {
   std::optional<Error> kept;
 };
 
-// The state of one run. What the references point to must outlive it.
-struct Run {
-  Run(kube::Client& client_, kube::Discovery& discovery_, journal::Journal& journal_, Options options_,
-      std::vector<Target> targets_)
-      : client(client_),
-        discovery(discovery_),
-        journal(journal_),
-        options(std::move(options_)),
-        targets(std::move(targets_)),
-        loop(client_.loop()),
-        changed(loop),
-        states(targets.size()) {
-    for (uint32_t i = 0; i < targets.size(); ++i) index.emplace(targets[i].key, i);
-  }
+// The state of one run, which the parts of the engine share. A part changes it only through the methods below: edit()
+// for what is known of a target, and gone(), failed(), refuse(), ended() and spare() for what became of it. The run
+// itself sends nothing. The parts that do so have the client. What the references point to must outlive the run.
+class Run {
+ public:
+  Run(Loop& loop, journal::Journal& journal, Options options, std::vector<Target> targets);
 
-  kube::Client& client;
-  kube::Discovery& discovery;
-  journal::Journal& journal;
-  const Options options;
-  std::vector<Target> targets;
-  Loop& loop;
+  const Options& options() const { return options_; }
+  Loop& loop() const { return loop_; }
+  // Secrets, which must not be shown.
+  const Secrets& secrets() const { return journal_.secrets(); }
+  // True if somebody reads the details of events.
+  bool is_detailed() const { return journal_.is_detailed(); }
+
   // Notified when the plan or the state of an object has changed.
-  Signal changed;
-  // Cancelling it ends every wait, but no DELETE of a target: when a run is stopped, those in flight may end.
-  CancelSource waits;
-  // Cancelling it ends requests that change something. This happens some time after `waits` was cancelled.
-  CancelSource requests;
-  bool stopping = false;
-  bool out_of_time = false;
-  std::vector<TargetState> states;
-  std::unordered_map<object::Key, uint32_t> index;
-  Order order;
-  // Refers to the order.
-  std::optional<Plan> plan;
-  // The owners of targets that belong to bundles.
-  Owners owners;
+  Signal& changed() { return changed_; }
+  // Ends the run early. A DELETE of a target is one of the requests that may end.
+  Halt& halt() { return halt_; }
+  const Halt& halt() const { return halt_; }
 
-  const object::Key& key(uint32_t i) const { return targets[i].key; }
-  Duration timeout_for(const object::Key& key) const;
-  std::optional<uint32_t> find(const object::Key& key) const;
-  std::optional<uint32_t> find_namespace_of(uint32_t i) const;
-  // Adds a target that the user did not ask for. Has no effect if it is a target already.
+  const plan::IdVector<NodeId, Target>& targets() const { return targets_; }
+  // The numbers of the targets, which are also their nodes in the plan.
+  plan::IdRange<NodeId> ids() const { return targets_.ids(); }
+  const object::Key& key(NodeId i) const { return targets_[i].key; }
+  std::optional<NodeId> find(const object::Key& key) const;
+  std::optional<NodeId> find_namespace_of(NodeId i) const;
+  // Adds a target that the user did not ask for. Has no effect if it is a target already. Requires that there is no
+  // plan yet.
   void imply(Target target);
 
-  // Both add an event to the journal: tell() about a target, note() about the run.
-  void tell(journal::EventKind kind, uint32_t i, std::string state, std::string text, std::optional<Error> error = {});
+  const TargetState& state(NodeId i) const { return states_[i]; }
+  // For the parts that find out about a target.
+  TargetState& edit(NodeId i) { return states_[i]; }
+  Duration timeout_for(const object::Key& key) const;
+
+  // The order that the plan was made from.
+  const Order& order() const { return order_; }
+  // Null until make_plan() was called.
+  const Plan* plan() const { return plan_ ? &*plan_ : nullptr; }
+  void make_plan(Order order);
+  // Returns the targets that may be deleted now. Each is returned once.
+  std::vector<NodeId> take_startable() { return plan_->take_startable(); }
+
+  // Each adds an event to the journal: tell() about a target, note() about the run.
+  void add_event(journal::Event event) { journal_.add(std::move(event)); }
+  void tell(journal::EventKind kind, NodeId i, std::string state, std::string text, std::optional<Error> error = {});
   void note(journal::EventKind kind, std::string text, std::optional<Error> error = {});
 
   // Takes in the current form of a target, from a watch or from the answer to a request. Has no effect on a settled
   // target.
-  void see(uint32_t i, const Json& object);
-  // Both settle the target: it was deleted, or it failed and ends in `state`.
-  void gone(uint32_t i, std::string how = {});
-  void failed(uint32_t i, ObjectEnding::State state, Error error);
-  // Settles the target as refused. Adds its source to the error.
-  void refuse(uint32_t i, Error error);
+  void see(NodeId i, const Json& object);
   // Notes that the target has made progress, as other objects show.
-  void moved(uint32_t i);
+  void moved(NodeId i);
   // Notes how many objects are left that have to be deleted before the target.
-  void left(uint32_t i, uint64_t remaining);
-  void settle(uint32_t i, ObjectEnding::State state);
+  void left(NodeId i, uint64_t remaining);
+
+  // Each settles the target. gone(): it was deleted. failed(): it was not, and ends in `state`.
+  void gone(NodeId i, std::string how = {});
+  void failed(NodeId i, ObjectEnding::State state, Error error);
+  // Settles the target as refused. Adds its source to the error.
+  void refuse(NodeId i, Error error);
+  // Settles the target in a state that is neither: it is absent or kept, or nobody waits for its end.
+  void ended(NodeId i, ObjectEnding::State state);
+  // Leaves an implied target alone, because its namespace stays.
+  void spare(NodeId i);
+  void cancel_timer(NodeId i);
+
+ private:
+  void settle(NodeId i, ObjectEnding::State state);
+
+  journal::Journal& journal_;
+  Options options_;
+  Loop& loop_;
+  Signal changed_;
+  Halt halt_;
+  plan::IdVector<NodeId, Target> targets_;
+  plan::IdVector<NodeId, TargetState> states_;
+  std::unordered_map<object::Key, NodeId> index_;
+  Order order_;
+  // Refers to the order.
+  std::optional<Plan> plan_;
 };
 
 // Returns "12 of 40 left, 1.5 a second"; empty if it is not known how much is left.

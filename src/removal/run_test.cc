@@ -9,9 +9,8 @@ namespace {
 class RunTest : public RemovalTest {
  protected:
   RunTest() {
-    run_.order.targets = 1;
-    run_.plan.emplace(plan_of(run_.order));
-    run_.states[0].uid = "uid-team";
+    run_.make_plan({.targets = 1});
+    run_.edit(NodeId(0)).uid = "uid-team";
   }
   // Shows the namespace with so many ConfigMaps left in it. Returns true if that is progress.
   bool moves_with_left(int count) {
@@ -21,17 +20,14 @@ class RunTest : public RemovalTest {
         {"status", "True"},
         {"message", fmt::format("Some resources are remaining: configmaps. has {} resource instances", count)}};
     Json::Object metadata{{"name", "team"}, {"uid", "uid-team"}, {"deletionTimestamp", "2030-01-01T00:00:00Z"}};
-    run_.see(0, Json::Object{{"kind", "Namespace"},
-                             {"metadata", std::move(metadata)},
-                             {"status", Json::Object{{"conditions", Json::Array{std::move(condition)}}}}});
-    return run_.states[0].moved_at == loop_.now();
+    run_.see(NodeId(0), Json::Object{{"kind", "Namespace"},
+                                     {"metadata", std::move(metadata)},
+                                     {"status", Json::Object{{"conditions", Json::Array{std::move(condition)}}}}});
+    return run_.state(NodeId(0)).moved_at == loop_.now();
   }
 
-  removal::Run run_{client_,
-                    discovery_,
-                    journal_,
-                    {},
-                    {{.key = {"", "Namespace", "", "team"}, .version = "v1", .source = {}, .uid = {}}}};
+  removal::Run run_{
+      loop_, journal_, {}, {{.key = {"", "Namespace", "", "team"}, .version = "v1", .source = {}, .uid = {}}}};
 };
 
 TEST_F(RunTest, ObjectsThatComeAndGoAreNoProgress) {

@@ -19,21 +19,20 @@ void Needs::read_graph(const Json& details) {
   for (const Json& object : details["objects"].items()) {
     object::Key key{
         .group = text_at(object, 0), .kind = text_at(object, 1), .ns = text_at(object, 2), .name = text_at(object, 3)};
-    objects_.emplace(key, uint32_t(nodes_.size()));
-    nodes_.push_back({.key = key, .text = key.text(), .type = "object"});
+    objects_.emplace(key, nodes_.add({.key = key, .text = key.text(), .type = "object"}));
   }
   for (const Json& other : details["others"].items()) {
     std::string text = text_at(other, 1);
-    if (text_at(other, 0) == "guard") guards_.emplace(text, uint32_t(nodes_.size()));
-    nodes_.push_back({.key = {}, .text = std::move(text), .type = text_at(other, 0)});
+    NodeId node = nodes_.add({.key = {}, .text = text, .type = text_at(other, 0)});
+    if (nodes_[node].type == "guard") guards_.emplace(std::move(text), node);
   }
   for (const Json& reason : details["reasons"].items()) reasons_.emplace_back(reason.string_or(""));
   for (const Json& need : details["needs"].items()) {
     auto number = [&](size_t index) { return uint64_t(need.item(index).int_or(-1)); };
     bool is_valid = number(0) < nodes_.size() && number(1) < nodes_.size() && number(2) < reasons_.size();
     if (is_valid)
-      nodes_[number(0)].needs.push_back(
-          {.target = uint32_t(number(1)), .reason = uint32_t(number(2)), .level = need.item(3).int_or(0)});
+      nodes_[NodeId(number(0))].needs.push_back(
+          {.target = NodeId(number(1)), .reason = number(2), .level = need.item(3).int_or(0)});
   }
 }
 
@@ -64,7 +63,7 @@ bool Needs::is_met(const Need& need) const {
 }
 
 // Returns a need that is not met: rather one for an object or a guard that is under way than one for what waits itself.
-const Needs::Need* Needs::unmet(uint32_t node, int depth) const {
+const Needs::Need* Needs::unmet(NodeId node, int depth) const {
   const Need* best = nullptr;
   for (const Need& need : nodes_[node].needs) {
     const Node& target = nodes_[need.target];
@@ -81,12 +80,12 @@ const Needs::Need* Needs::unmet(uint32_t node, int depth) const {
 }
 
 std::vector<Needs::Group> Needs::unsent() const {
-  std::map<std::tuple<std::string, std::string, std::string, uint32_t>, Group> found;
-  for (uint32_t i = 0; i < nodes_.size() && nodes_[i].type == "object"; ++i) {
+  std::map<std::tuple<std::string, std::string, std::string, NodeId>, Group> found;
+  for (NodeId i : nodes_.ids()) {
     const Node& node = nodes_[i];
-    if (node.is_sent) continue;
+    if (node.type != "object" || node.is_sent) continue;
     const Need* need = unmet(i, 0);
-    uint32_t target = need ? need->target : uint32_t(nodes_.size());
+    NodeId target = need ? need->target : NodeId(nodes_.size());
     Group& group = found[{node.key.group, node.key.kind, node.key.ns, target}];
     if (group.count++ > 0) continue;
     group.first = node.key;

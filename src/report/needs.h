@@ -1,12 +1,14 @@
 // What the objects of a run still wait for before they are sent, from the graph in the journal. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "journal/journal.h"
+#include "plan/id.h"
 
 namespace fairlead::report {
 
@@ -32,9 +34,11 @@ class Needs {
   std::vector<Group> unsent() const;
 
  private:
+  using NodeId = plan::NodeId;
+
   struct Need {
-    uint32_t target = 0;
-    uint32_t reason = 0;
+    NodeId target;
+    size_t reason = 0;
     // 0 until the target is stored, 1 until it is ready, 2 until it is deleted.
     int64_t level = 0;
   };
@@ -49,12 +53,12 @@ class Needs {
   };
   Node* find(const object::Key& key);
   bool is_met(const Need& need) const;
-  const Need* unmet(uint32_t node, int depth) const;
+  const Need* unmet(NodeId node, int depth) const;
 
-  std::vector<Node> nodes_;
+  plan::IdVector<NodeId, Node> nodes_;
   std::vector<std::string> reasons_;
-  std::unordered_map<object::Key, uint32_t> objects_;
-  std::unordered_map<std::string, uint32_t> guards_;
+  std::unordered_map<object::Key, NodeId> objects_;
+  std::unordered_map<std::string, NodeId> guards_;
 };
 
 }  // namespace fairlead::report

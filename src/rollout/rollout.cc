@@ -46,11 +46,24 @@ std::vector<std::string> namespaces_for_probes(const Options& options, const man
   return places;
 }
 
+Writer writer_of(const Options& options, const Prepared& prepared) {
+  if (!prepared.inventory) return {.field_manager = options.field_manager};
+  Writer writer{.field_manager = prepared.inventory->field_manager(),
+                .part_of = prepared.inventory->label_value(),
+                .predecessors = prepared.inventory->identity().managers};
+  if (writer.field_manager != kFieldManager) writer.predecessors.emplace(kFieldManager);
+  return writer;
+}
+
 class Engine {
  public:
   Engine(kube::Client& client, kube::Discovery& discovery, journal::Journal& journal, const Options& options,
          Prepared& prepared, TimePoint expires)
-      : run_(client, discovery, journal, options, prepared.bundle, *prepared.kinds, prepared.cluster, *prepared.graph),
+      : client_(client),
+        discovery_(discovery),
+        journal_(journal),
+        run_(client, journal, options, prepared.bundle, *prepared.kinds, prepared.cluster, *prepared.graph,
+             writer_of(options, prepared), prepared.version, expires),
         prepared_(prepared),
         loop_(client.loop()),
         watching_(loop_, nullptr),
@@ -66,30 +79,28 @@ class Engine {
                     tracker_.evidence_changed(kind, ns);
                   }),
         guards_(run_, prover_, evidence_, gates_),
-        tracker_(run_, evidence_, watching_),
+        tracker_(client, discovery, run_, evidence_, watching_),
         claim_keeper_(run_, prepared.inventory.get(), guards_, evidence_, gates_, [this] { interrupt(); }),
         claim_scope_(loop_, nullptr),
-        sender_(run_, claim_keeper_, guards_, tracker_, evidence_, gates_) {
-    run_.expires = expires;
-  }
+        sender_(client, discovery, run_, claim_keeper_, guards_, tracker_, evidence_, gates_) {}
 
   // Runs the rollout. Returns nothing if another run worked on the bundle while this one was prepared. This run then
   // has the claim, has sent nothing but the bundle's home, and has to be prepared again.
   Task<std::optional<Ending>> run(CancelSource* stop) {
-    set_up();
+    find_unchanged();
     tell_graph();
     CancelHook hook;
     if (stop && stop->cancelled()) interrupt();
     else hook.set(stop, [this] { loop_.post([this] { interrupt(); }); });
-    if (!run_.options.dry_run)
-      sweeper_.begin({run_.cluster.webhook_configurations, run_.cluster.policies, run_.cluster.bindings});
+    if (!run_.options().dry_run)
+      sweeper_.begin({run_.cluster().webhook_configurations, run_.cluster().policies, run_.cluster().bindings});
     start_the_clock();
     std::optional<Error> unclaimed = co_await claim();
-    bool overtaken = !unclaimed && !run_.stopping && claim_keeper_.was_overtaken();
+    bool overtaken = !unclaimed && !run_.halt().interrupted() && claim_keeper_.was_overtaken();
     if (overtaken) {
       if (deadline_) loop_.cancel_timer(*deadline_);
       hook.clear();
-      co_await sweeper_.end(run_.stopping);
+      co_await sweeper_.end(run_.halt().interrupted());
       co_await end_watching();
       co_return std::nullopt;
     }
@@ -97,87 +108,73 @@ class Engine {
     if (!unclaimed) co_await roll();
     if (deadline_) loop_.cancel_timer(*deadline_);
     hook.clear();
-    co_await sweeper_.end(run_.stopping);
+    co_await sweeper_.end(run_.halt().interrupted());
     if (unclaimed) co_await end_watching();
     Ending ending = unclaimed ? refused(*std::move(unclaimed)) : co_await finish(stop);
     co_return ending;
   }
 
  private:
-  void set_up() {
-    run_.version_before = prepared_.version;
-    run_.field_manager = run_.options.field_manager;
+  // Finds the objects that need not be sent.
+  void find_unchanged() {
     if (!prepared_.inventory) return;
-    run_.part_of = prepared_.inventory->label_value();
-    run_.field_manager = prepared_.inventory->field_manager();
-    run_.predecessors = prepared_.inventory->identity().managers;
-    if (run_.field_manager != kFieldManager) run_.predecessors.emplace(kFieldManager);
     inventory::Types types;
-    for (const Json& definition : run_.cluster.definitions) types.learn(definition);
-    for (uint32_t node = 0; node < run_.bundle.objects.size(); ++node) {
+    for (const Json& definition : run_.cluster().definitions) types.learn(definition);
+    for (NodeId node : run_.objects()) {
       const object::Object& object = run_.object(node);
       auto found = prepared_.live.find(object.key());
       if (found == prepared_.live.end()) continue;
-      run_.live.insert_or_assign(object.key(), found->second);
+      run_.found_before(node, *found->second);
       bool same = !runs_anew(run_, node) && !is_terminating(*found->second) && !is_in_something_terminating(node) &&
                   inventory::former_managers(*found->second, run_.successor()).empty() &&
                   (*found->second)["apiVersion"].string_or("") == object.value()["apiVersion"].string_or("") &&
-                  inventory::unchanged(as_sent(object, run_.part_of), *found->second, run_.field_manager, types);
-      if (same) run_.unchanged[node] = found->second;
+                  inventory::unchanged(as_sent(object, run_.part_of()), *found->second, run_.field_manager(), types);
+      if (same) run_.found_unchanged(node, *found->second);
     }
   }
 
   void tell_graph() {
-    if (!run_.journal.is_detailed()) return;
-    run_.journal.add(
-        {.kind = EventKind::graph, .details = graph_details(run_.graph, run_.bundle, run_.journal.secrets())});
+    if (!journal_.is_detailed()) return;
+    journal_.add({.kind = EventKind::graph, .details = graph_details(run_.graph(), run_.bundle(), journal_.secrets())});
   }
 
-  bool is_in_something_terminating(uint32_t node) const {
+  bool is_in_something_terminating(NodeId node) const {
     return std::ranges::any_of(run_.containers_of(node), [this](const object::Key& key) {
-      auto found = run_.live.find(key);
-      return found != run_.live.end() && is_terminating(*found->second);
+      const Json* live = run_.before(key);
+      return live && is_terminating(*live);
     });
   }
 
   void interrupt() {
-    run_.stopping = true;
-    run_.waits.cancel();
-    let_land();
+    run_.halt().interrupt();
     if (pruning_) pruning_->cancel();
-    run_.changed.notify_all();
+    run_.changed().notify_all();
   }
 
   void start_the_clock() {
-    if (run_.expires == TimePoint::max()) return;
-    deadline_ = loop_.call_at(run_.expires, [this] {
+    if (run_.expires() == TimePoint::max()) return;
+    deadline_ = loop_.call_at(run_.expires(), [this] {
       deadline_.reset();
-      run_.out_of_time = true;
-      run_.waits.cancel();
-      let_land();
-      run_.changed.notify_all();
+      run_.halt().expire();
+      run_.changed().notify_all();
     });
-  }
-  // Lets requests in flight end by themselves, but only for a limited time, since a server may not answer.
-  void let_land() {
-    if (!landed_) landed_.emplace(loop_, loop_.now() + plan::kLandingTime, run_.requests);
   }
 
   // Takes the claim. If the bundle's home does not exist and is part of the bundle, it is sent first.
   Task<std::optional<Error>> claim() {
-    kube::Outcome<void> claimed = co_await claim_keeper_.take().governed_by(&run_.waits);
+    kube::Outcome<void> claimed = co_await claim_keeper_.take().governed_by(&run_.halt().waits());
     if (!claimed && claimed.error().is(kube::FaultKind::namespace_missing)) {
-      auto home = run_.find(object::namespace_key(run_.options.default_namespace));
+      auto home = run_.find(object::namespace_key(run_.options().default_namespace));
       if (home) {
         co_await sender_.send(*home);
-        claimed = co_await claim_keeper_.take().governed_by(&run_.waits);
+        claimed = co_await claim_keeper_.take().governed_by(&run_.halt().waits());
       }
     }
-    if (claimed || run_.stopping) co_return std::nullopt;
+    if (claimed || run_.halt().interrupted()) co_return std::nullopt;
     Error error = claimed.error().error();
-    if (!run_.out_of_time || error.kind() == ErrorKind::timeout) co_return error;
+    if (!run_.halt().out_of_time() || error.kind() == ErrorKind::timeout) co_return error;
     co_return Error(ErrorKind::timeout,
-                    fmt::format("the bundle could not be claimed within {}", short_text(run_.options.timeout)))
+                    fmt::format("the bundle could not be claimed within {}", short_text(run_.options().timeout)))
         .because(kube::as_late(error));
   }
 
@@ -186,25 +183,25 @@ class Engine {
     while (co_await sleep_for(loop_, kReminder)) {
       std::string text;
       size_t count = 0;
-      for (uint32_t node = 0; node < run_.states.size(); ++node) {
-        if (run_.plan.is_settled(node) || run_.graph.is_left_out(node)) continue;
+      for (NodeId node : run_.objects()) {
+        if (run_.plan().is_settled(node) || run_.graph().is_left_out(node)) continue;
         if (++count <= kRemindedOf)
           text +=
               fmt::format("{}{}: {}", text.empty() ? "" : "; ", run_.object(node).key().text(), held_text(run_, node));
       }
       if (count > kRemindedOf) text += fmt::format("; and {} more", count - kRemindedOf);
-      run_.journal.add({.kind = EventKind::waiting,
-                        .text = std::move(text),
-                        .details = Json(Json::Object{{"waiting", uint64_t{count}}})});
+      journal_.add({.kind = EventKind::waiting,
+                    .text = std::move(text),
+                    .details = Json(Json::Object{{"waiting", uint64_t{count}}})});
     }
   }
 
-  void start(uint32_t node) {
-    switch (run_.graph.nodes()[node].kind) {
+  void start(NodeId node) {
+    switch (run_.graph().nodes()[node].kind) {
       case graph::Node::Kind::object:
-        if (run_.states[node].stored == ObjectState::Stored::no) work_.spawn(sender_.send(node));
+        if (run_.state(node).stored == ObjectState::Stored::no) work_.spawn(sender_.send(node));
         break;
-      case graph::Node::Kind::guard: work_.spawn(guards_.climb(run_.graph.nodes()[node].index)); break;
+      case graph::Node::Kind::guard: work_.spawn(guards_.climb(run_.graph().nodes()[node].guard())); break;
       case graph::Node::Kind::outside: tracker_.follow_outside(node); break;
       case graph::Node::Kind::wave:
       case graph::Node::Kind::all_of: break;
@@ -212,30 +209,30 @@ class Engine {
   }
 
   Task<void> roll() {
-    Scope beside(loop_, &run_.waits);
+    Scope beside(loop_, &run_.halt().waits());
     beside.spawn(remind());
-    while (run_.plan.unsettled() > 0 && !run_.stopping && !run_.out_of_time) {
-      for (uint32_t node : run_.plan.take_startable()) start(node);
-      if (run_.plan.unsettled() == 0) break;
-      (void)co_await run_.changed.wait_uncancelled();
+    while (run_.plan().unsettled() > 0 && !run_.halt().interrupted() && !run_.halt().out_of_time()) {
+      for (NodeId node : run_.take_startable()) start(node);
+      if (run_.plan().unsettled() == 0) break;
+      (void)co_await run_.changed().wait_uncancelled();
     }
-    if (!run_.waits.cancelled()) run_.waits.cancel();
+    run_.halt().end_waits();
     co_await work_.join();
     co_await beside.join();
-    if (run_.out_of_time) fail_the_rest();
+    if (run_.halt().out_of_time()) fail_the_rest();
   }
 
   // The time limit of the run has passed: marks every node that is under way as failed, which blocks the others.
   void fail_the_rest() {
-    Duration limit = run_.options.timeout;
-    for (uint32_t node = 0; node < run_.graph.nodes().size(); ++node) {
-      if (run_.plan.state(node) != Plan::State::started && run_.plan.state(node) != Plan::State::stored) continue;
-      if (node >= run_.states.size()) {
-        if (run_.graph.nodes()[node].kind == graph::Node::Kind::guard)
-          run_.failed(node, guard_error(run_, guards_, evidence_, run_.graph.nodes()[node].index, limit));
+    Duration limit = run_.options().timeout;
+    for (NodeId node : run_.graph().nodes().ids()) {
+      if (run_.plan().state(node) != Plan::State::started && run_.plan().state(node) != Plan::State::stored) continue;
+      if (!run_.is_object(node)) {
+        if (run_.graph().nodes()[node].kind == graph::Node::Kind::guard)
+          run_.failed(node, guard_error(run_, guards_, evidence_, run_.graph().nodes()[node].guard(), limit));
         continue;
       }
-      ObjectState& state = run_.states[node];
+      ObjectState& state = run_.edit(node);
       state.timed_out = true;
       if (state.stored != ObjectState::Stored::no) {
         run_.failed(node, not_ready_error(run_, evidence_, node, limit));
@@ -269,11 +266,10 @@ class Engine {
     std::optional<Error> unclaimed = co_await claim_keeper_.await_claim().governed_by(&pruning);
     if (!unclaimed && claim_keeper_.was_overtaken()) unclaimed = co_await read_members_again().governed_by(&pruning);
     if (!unclaimed)
-      pruned =
-          co_await prune(run_.client, run_.discovery, run_.journal, prepared_, run_.options, run_.expires, &pruning);
+      pruned = co_await prune(client_, discovery_, journal_, prepared_, run_.options(), run_.expires(), &pruning);
     else if (!pruning.cancelled())
       pruned.errors.push_back((*std::move(unclaimed)).in("what left the bundle was not removed"));
-    if (pruning.cancelled()) run_.stopping = true;
+    if (pruning.cancelled()) run_.halt().interrupt();
     pruning_ = nullptr;
     co_return pruned;
   }
@@ -297,7 +293,7 @@ class Engine {
 
   // Tells which members are no longer in the manifests, and stay because nobody asked to prune them.
   void tell_what_left() {
-    if (run_.options.prune || run_.options.is_partial || run_.options.dry_run || !prepared_.inventory) return;
+    if (run_.options().prune || run_.options().is_partial || run_.options().dry_run || !prepared_.inventory) return;
     std::string named;
     size_t count = 0;
     for (const inventory::Member& member : prepared_.members) {
@@ -315,22 +311,22 @@ class Engine {
   // Keeps the run in the bundle's history if it changed something. A failure is only a warning.
   Task<void> remember(Ending& ending) {
     inventory::Inventory* inventory = prepared_.inventory.get();
-    if (run_.options.dry_run || !inventory || !inventory->claimed()) co_return;
+    if (run_.options().dry_run || !inventory || !inventory->claimed()) co_return;
     std::string how(name_of(ending.how));
-    history::note_run(*inventory,
-                      {.who = run_.options.holder, .how = how, .objects = static_cast<int64_t>(run_.states.size())},
-                      loop_.clock().wall_now());
-    if (run_.options.is_partial || !is_worth_keeping(ending)) co_return;
+    history::note_run(
+        *inventory, {.who = run_.options().holder, .how = how, .objects = static_cast<int64_t>(run_.objects().size())},
+        loop_.clock().wall_now());
+    if (run_.options().is_partial || !is_worth_keeping(ending)) co_return;
     history::Run run{.how = how,
-                     .who = run_.options.holder,
-                     .note = run_.options.note,
-                     .with_secrets = run_.options.keep_secrets,
+                     .who = run_.options().holder,
+                     .note = run_.options().note,
+                     .with_secrets = run_.options().keep_secrets,
                      .objects = {}};
-    for (uint32_t node = 0; node < run_.states.size(); ++node)
-      run.objects.push_back(history::kept(run_.object(node), name_of(ending.objects[node].state),
-                                          run_.options.keep_secrets, inventory->label_value()));
+    for (NodeId node : run_.objects())
+      run.objects.push_back(history::kept(run_.object(node), name_of(ending.objects[node.index()].state),
+                                          run_.options().keep_secrets, inventory->label_value()));
     Result<int64_t> kept = co_await with_deadline(loop_, loop_.now() + kKeepingTime, "no answer in time",
-                                                  history::keep_revision(run_.client, *inventory, run));
+                                                  history::keep_revision(client_, *inventory, run));
     if (kept) ending.revision = *kept;
     else run_.note(EventKind::warning, "this run is not kept in the history of the bundle: " + kept.error().message());
   }
@@ -338,8 +334,8 @@ class Engine {
   // False for a run that found everything as it should be, after one that was done.
   bool is_worth_keeping(const Ending& ending) const {
     using Stored = ObjectState::Stored;
-    bool has_changed = std::ranges::any_of(run_.states, [](const ObjectState& state) {
-      return state.stored == Stored::created || state.stored == Stored::changed;
+    bool has_changed = std::ranges::any_of(run_.objects(), [this](NodeId node) {
+      return run_.state(node).stored == Stored::created || run_.state(node).stored == Stored::changed;
     });
     bool has_removed =
         std::ranges::find(ending.objects, ObjectEnding::State::removed, &ObjectEnding::state) != ending.objects.end();
@@ -349,15 +345,15 @@ class Engine {
   }
 
   Task<Ending> finish(CancelSource* stop) {
-    bool complete = !run_.stopping && !run_.out_of_time && run_.errors.empty();
+    bool complete = !run_.halt().interrupted() && !run_.halt().out_of_time() && run_.errors().empty();
     Pruned pruned;
-    if (!run_.stopping) co_await delete_ended_hooks(run_, complete);
-    if (complete && run_.options.prune && prepared_.inventory) pruned = co_await prune_what_left(stop);
+    if (!run_.halt().interrupted()) co_await delete_ended_hooks(client_, run_, complete);
+    if (complete && run_.options().prune && prepared_.inventory) pruned = co_await prune_what_left(stop);
     co_await end_watching();
     bool settled = complete && pruned.errors.empty();
-    if (run_.options.dry_run) {
+    if (run_.options().dry_run) {
       add_order(run_);
-      co_await check_permissions(run_, pruned);
+      co_await check_permissions(client_, discovery_, run_, pruned);
     }
     Ending ending = ending_of(run_);
     for (const ObjectEnding& object : pruned.objects) ending.objects.push_back(object);
@@ -367,7 +363,7 @@ class Engine {
     claim_scope_.cancel();
     co_await claim_scope_.join();
     co_await claim_keeper_.give_back(settled ? std::optional(remaining(pruned)) : std::nullopt);
-    co_await look_closer(run_, ending);
+    co_await look_closer(client_, run_, ending);
     if (claim_keeper_.loss()) add_errors(ending, {*claim_keeper_.loss()});
     co_return ending;
   }
@@ -375,7 +371,7 @@ class Engine {
   // Returns the objects that the bundle has in the cluster after a complete run.
   std::vector<object::Key> remaining(const Pruned& pruned) const {
     std::vector<object::Key> keys;
-    for (const object::Object& object : run_.bundle.objects) keys.push_back(object.key());
+    for (const object::Object& object : run_.bundle().objects) keys.push_back(object.key());
     auto is_gone = [&](const object::Key& key) {
       return std::ranges::any_of(pruned.objects, [&](const ObjectEnding& one) { return one.key == key; });
     };
@@ -384,6 +380,9 @@ class Engine {
     return keys;
   }
 
+  kube::Client& client_;
+  kube::Discovery& discovery_;
+  journal::Journal& journal_;
   Run run_;
   Prepared& prepared_;
   Loop& loop_;
@@ -399,7 +398,6 @@ class Engine {
   Scope claim_scope_;
   Sender sender_;
   std::optional<Loop::TimerId> deadline_;
-  std::optional<CancelAt> landed_;
   CancelSource* pruning_ = nullptr;
 };
 

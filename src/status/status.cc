@@ -179,25 +179,25 @@ class Reader {
     std::unordered_map<object::Key, const ObjectStatus*> by_key;
     for (const ObjectStatus& object : status_.objects) by_key.emplace(object.key, &object);
     graph::Graph graph = graph::Graph::build(bundle(), {}, {.default_namespace = status_.home});
-    std::unordered_map<object::Key, uint32_t> nodes;
-    for (uint32_t node = 0; node < graph.object_count(); ++node) nodes.emplace(graph.key(node), node);
-    auto is_unready = [&](uint32_t node) {
-      auto found = node < graph.object_count() ? by_key.find(graph.key(node)) : by_key.end();
+    std::unordered_map<object::Key, graph::NodeId> nodes;
+    for (graph::NodeId node : graph.objects()) nodes.emplace(graph.key(node), node);
+    auto is_unready = [&](graph::NodeId node) {
+      auto found = graph.objects().contains(node) ? by_key.find(graph.key(node)) : by_key.end();
       return found != by_key.end() && !found->second->is_ready();
     };
     for (ObjectStatus& object : status_.objects) {
       auto node = nodes.find(object.key);
       if (!object.is_ready() && node != nodes.end())
-        for (uint32_t blocker : nearest(graph, node->second, is_unready))
+        for (graph::NodeId blocker : nearest(graph, node->second, is_unready))
           object.blocked_by.push_back(graph.key(blocker));
     }
   }
 
   // Returns the nearest nodes for which `is` is true, through what the node needs.
   template <class Is>
-  static std::vector<uint32_t> nearest(const graph::Graph& graph, uint32_t from, Is is) {
-    std::vector<uint32_t> found, open = {from};
-    std::set<uint32_t> seen = {from};
+  static std::vector<graph::NodeId> nearest(const graph::Graph& graph, graph::NodeId from, Is is) {
+    std::vector<graph::NodeId> found, open = {from};
+    std::set<graph::NodeId> seen = {from};
     for (size_t i = 0; i < open.size() && found.size() < kMostBlockers; ++i)
       for (const graph::Need& need : graph.needs_of(open[i])) {
         if (!seen.insert(need.target).second) continue;

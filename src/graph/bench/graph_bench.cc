@@ -128,7 +128,7 @@ int main(int argc, char** argv) {
     graph::Graph graph = graph::Graph::build(*bundle, cluster);
     double built = seconds_since(start);
     size_t needs = 0;
-    for (uint32_t node = 0; node < graph.nodes().size(); ++node) needs += graph.needs_of(node).size();
+    for (graph::NodeId node : graph.nodes().ids()) needs += graph.needs_of(node).size();
     fmt::print(
         "{{\"objects\":{},\"bytes\":{},\"nodes\":{},\"needs\":{},\"read_seconds\":{:.3f},\"graph_seconds\":{:.3f}",
         graph.object_count(), text.size(), graph.nodes().size(), needs, read, built);

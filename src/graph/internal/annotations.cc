@@ -21,7 +21,7 @@ class Annotated {
   explicit Annotated(GraphBuilder& builder) : builder_(builder) {}
 
   void run() {
-    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+    for (NodeId i : builder_.objects()) {
       if (builder_.contents->left_out[i]) continue;
       const Json& annotations = builder_.annotations(i);
       if (!annotations.is_object()) continue;
@@ -38,7 +38,7 @@ class Annotated {
   }
 
   // Reads GROUP/namespaces/NAMESPACE/KIND/NAME or GROUP/KIND/NAME, the format of cli-utils. The core group is empty.
-  void add_depends_on(uint32_t object, std::string_view text) {
+  void add_depends_on(NodeId object, std::string_view text) {
     std::vector<std::string_view> parts = split(text, '/');
     object::Key key;
     if (parts.size() == 5 && parts[1] == "namespaces" && !parts[2].empty()) {
@@ -49,11 +49,11 @@ class Annotated {
     if (key.kind.empty() || key.name.empty())
       return refuse(object, kDependsOn,
                     fmt::format("\"{}\" is neither GROUP/KIND/NAME nor GROUP/namespaces/NAMESPACE/KIND/NAME", text));
-    uint32_t target = builder_.find(view(key));
-    add(object, target == kNone ? builder_.outside(std::move(key)) : target, kDependsOn);
+    NodeId target = builder_.find(view(key));
+    add(object, target == kNoNode ? builder_.outside(std::move(key)) : target, kDependsOn);
   }
 
-  void add_needs(uint32_t object, std::string_view text) {
+  void add_needs(NodeId object, std::string_view text) {
     std::vector<std::string_view> parts = split(text, '/');
     bool has_all = (parts.size() == 2 || parts.size() == 3) && std::ranges::none_of(parts, &std::string_view::empty);
     if (!has_all)
@@ -65,8 +65,8 @@ class Annotated {
     if (dot != std::string_view::npos) group = parts[0].substr(dot + 1);
     std::string_view own = builder_.key(object).ns;
     std::string_view ns = parts.size() == 3 ? parts[1] : own.empty() ? builder_.options.default_namespace : own;
-    uint32_t target = find(kind, group, parts.size() == 3, ns, parts.back());
-    if (target != kNone) return add(object, target, kNeeds);
+    NodeId target = find(kind, group, parts.size() == 3, ns, parts.back());
+    if (target != kNoNode) return add(object, target, kNeeds);
 
     const BuiltIn* built_in = group ? find_built_in(*group, kind) : find_built_in(kind);
     if (!group && built_in == nullptr)
@@ -85,37 +85,37 @@ class Annotated {
 
   // Returns the first object of the bundle that matches. A cluster-scoped object matches only if the annotation has no
   // namespace.
-  uint32_t find(std::string_view kind, std::optional<std::string_view> group, bool asks_namespace, std::string_view ns,
-                std::string_view name) {
+  NodeId find(std::string_view kind, std::optional<std::string_view> group, bool asks_namespace, std::string_view ns,
+              std::string_view name) {
     index();
     std::string kind_key = lower(kind);
     auto found = by_name_.find({.group = {}, .kind = kind_key, .ns = {}, .name = name});
-    if (found == by_name_.end()) return kNone;
-    for (uint32_t candidate : found->second) {
+    if (found == by_name_.end()) return kNoNode;
+    for (NodeId candidate : found->second) {
       const object::Key& key = builder_.key(candidate);
       bool group_fits = !group || *group == key.group;
       if (group_fits && (key.ns == ns || (key.ns.empty() && !asks_namespace))) return candidate;
     }
-    return kNone;
+    return kNoNode;
   }
 
   void index() {
     if (!by_name_.empty()) return;
     lower_kinds_.reserve(builder_.kinds.size());
     for (uint32_t k = 0; k < builder_.kinds.size(); ++k) lower_kinds_.push_back(lower(builder_.kinds[k].kind.kind));
-    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+    for (NodeId i : builder_.objects()) {
       if (builder_.contents->left_out[i]) continue;
       by_name_[{.group = {}, .kind = lower_kinds_[builder_.kind_of[i]], .ns = {}, .name = builder_.key(i).name}]
           .push_back(i);
     }
   }
 
-  void add(uint32_t object, uint32_t target, std::string_view annotation) {
+  void add(NodeId object, NodeId target, std::string_view annotation) {
     if (target != object) return builder_.need(object, target, Level::ready, true, annotation);
     refuse(object, annotation, "it names the object itself");
   }
 
-  void refuse(uint32_t object, std::string_view annotation, std::string why) {
+  void refuse(NodeId object, std::string_view annotation, std::string why) {
     builder_.contents->add_problem(
         Severity::error,
         Error(ErrorKind::invalid, fmt::format("{} cannot be used on {}", annotation, builder_.key(object).text()))
@@ -126,7 +126,7 @@ class Annotated {
 
   GraphBuilder& builder_;
   std::vector<std::string> lower_kinds_;
-  std::unordered_map<KeyView, std::vector<uint32_t>, KeyView::Hash> by_name_;
+  std::unordered_map<KeyView, std::vector<NodeId>, KeyView::Hash> by_name_;
 };
 
 }  // namespace

@@ -11,11 +11,11 @@ namespace fairlead::graph {
 
 struct Contents {
   size_t object_count = 0;
-  std::vector<Node> nodes;
+  plan::IdVector<NodeId, Node> nodes;
   std::vector<object::Key> keys;      // keys of the objects, with their namespaces
   std::vector<object::Key> outsides;  // by Node::index
   std::vector<std::string> names;     // names of waves and of all_of nodes, by Node::index
-  std::vector<Guard> guards;
+  plan::IdVector<GuardId, Guard> guards;
 
   // The needs of node n are needs[need_starts[n]] up to, but not including, needs[need_starts[n + 1]].
   std::vector<Need> needs;
@@ -23,11 +23,11 @@ struct Contents {
   // Many objects are matched by the same guards, so each distinct set of matches is stored once.
   std::vector<GuardMatch> matches;
   std::vector<uint32_t> match_starts = {0, 0};
-  std::vector<uint32_t> match_sets;  // number of the set of an object's matches, by object
-  std::vector<uint32_t> guard_sets;  // the same without the guards that the object is exempt from
+  plan::IdVector<NodeId, uint32_t> match_sets;  // number of the set of an object's matches, by object
+  plan::IdVector<NodeId, uint32_t> guard_sets;  // the same without the guards that the object is exempt from
 
   std::vector<Exemption> exemptions;
-  std::vector<bool> left_out;
+  plan::IdVector<NodeId, bool> left_out;  // by object
   std::vector<Problem> problems;
   // The elements of this set never move, so needs can point to them.
   std::unordered_set<std::string> reasons;
@@ -35,9 +35,9 @@ struct Contents {
   std::span<const GuardMatch> match_set(uint32_t set) const {
     return std::span(matches).subspan(match_starts[set], match_starts[set + 1] - match_starts[set]);
   }
-  std::span<const GuardMatch> matches_of(uint32_t object) const { return match_set(match_sets[object]); }
-  std::string text(uint32_t node) const;
-  void add_problem(Severity severity, Error error, std::optional<uint32_t> node = std::nullopt) {
+  std::span<const GuardMatch> matches_of(NodeId object) const { return match_set(match_sets[object]); }
+  std::string text(NodeId node) const;
+  void add_problem(Severity severity, Error error, std::optional<NodeId> node = std::nullopt) {
     problems.push_back({.severity = severity, .error = std::move(error), .node = node});
   }
 };

@@ -13,8 +13,8 @@ class Interceptions {
   explicit Interceptions(GraphBuilder& builder) : builder_(builder) {}
 
   void run() {
-    std::map<uint32_t, std::vector<uint32_t>> own;
-    std::map<uint32_t, std::vector<uint32_t>> before;
+    std::map<GuardId, std::vector<NodeId>> own;
+    std::map<GuardId, std::vector<NodeId>> before;
     for (const Exemption& exemption : builder_.contents->exemptions)
       (exemption.precedes ? before : own)[exemption.guard].push_back(exemption.object);
     for (const auto& [guard, objects] : own) report_own(guard, objects);
@@ -27,12 +27,12 @@ class Interceptions {
   }
 
  private:
-  bool meets_by_pods(uint32_t object, uint32_t guard) const {
+  bool meets_by_pods(NodeId object, GuardId guard) const {
     return std::ranges::any_of(builder_.contents->matches_of(object),
                                [&](const GuardMatch& m) { return m.guard == guard && m.by_pods; });
   }
 
-  void report_own(uint32_t number, const std::vector<uint32_t>& objects) {
+  void report_own(GuardId number, const std::vector<NodeId>& objects) {
     const Guard& guard = builder_.contents->guards[number];
     std::string list;
     for (size_t i = 0; i < std::min(objects.size(), kMostNamed); ++i) {
@@ -42,7 +42,7 @@ class Interceptions {
     }
     if (objects.size() > kMostNamed) list += fmt::format(" and {} more", objects.size() - kMostNamed);
     bool is_dangerous = guard.webhook && guard.object && !guard.ignore;
-    uint32_t at = guard.object.value_or(objects[0]);
+    NodeId at = guard.object.value_or(objects[0]);
     Error error(ErrorKind::invalid, fmt::format("{} intercepts objects that it depends on: {}", guard.text(), list));
     if (is_dangerous) {
       std::string ns = guard.service ? guard.service->ns : "";
@@ -60,7 +60,7 @@ class Interceptions {
                                    std::move(error).at(builder_.position(at)), at);
   }
 
-  void report_before(uint32_t number, const std::vector<uint32_t>& objects) {
+  void report_before(GuardId number, const std::vector<NodeId>& objects) {
     const Guard& guard = builder_.contents->guards[number];
     builder_.contents->add_problem(
         Severity::note,

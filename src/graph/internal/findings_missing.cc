@@ -18,7 +18,7 @@ class Missing {
   }
 
  private:
-  void refuse(uint32_t object, Error error) {
+  void refuse(NodeId object, Error error) {
     builder_.contents->add_problem(Severity::error, std::move(error).at(builder_.position(object)), object);
   }
 
@@ -26,11 +26,11 @@ class Missing {
     if (!builder_.cluster.namespaces_known) return;
     std::unordered_set<std::string_view> there;
     for (const Json& ns : builder_.cluster.namespaces) there.insert(ns["metadata"]["name"].string_or(""));
-    std::map<std::string_view, std::vector<uint32_t>> missing;
-    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+    std::map<std::string_view, std::vector<NodeId>> missing;
+    for (NodeId i : builder_.objects()) {
       const std::string& ns = builder_.key(i).ns;
       if (ns.empty() || builder_.contents->left_out[i] || there.contains(ns)) continue;
-      if (builder_.find({.group = "", .kind = "Namespace", .ns = {}, .name = ns}) == kNone) missing[ns].push_back(i);
+      if (builder_.find({.group = "", .kind = "Namespace", .ns = {}, .name = ns}) == kNoNode) missing[ns].push_back(i);
     }
     for (const auto& [ns, objects] : missing)
       refuse(objects[0], Error(ErrorKind::not_found, fmt::format("{} cannot be applied", builder_.text_of(objects)))
@@ -39,8 +39,8 @@ class Missing {
   }
 
   void find_kinds() {
-    std::map<uint32_t, std::vector<uint32_t>> missing;
-    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+    std::map<uint32_t, std::vector<NodeId>> missing;
+    for (NodeId i : builder_.objects()) {
       Kind::Served served = builder_.kind(i).served;
       if (served != Kind::Served::yes && served != Kind::Served::not_known && !builder_.contents->left_out[i])
         missing[builder_.kind_of[i]].push_back(i);
@@ -83,12 +83,12 @@ class Missing {
     auto id = [](std::string_view kind, std::string_view name) { return std::string(kind).append("/").append(name); };
     for (const Json& policy : builder_.cluster.policies)
       there.insert(id(policy["kind"].string_or(""), policy["metadata"]["name"].string_or("")));
-    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+    for (NodeId i : builder_.objects()) {
       if (builder_.family(i) != Family::policy_binding || builder_.contents->left_out[i]) continue;
       std::string_view kind = builder_.key(i).kind;
       kind.remove_suffix(std::string_view("Binding").size());
       std::string_view name = builder_.value(i)["spec"]["policyName"].string_or("");
-      bool in_bundle = builder_.find({.group = builder_.key(i).group, .kind = kind, .ns = {}, .name = name}) != kNone;
+      bool in_bundle = builder_.find({.group = builder_.key(i).group, .kind = kind, .ns = {}, .name = name}) != kNoNode;
       if (in_bundle || there.contains(id(kind, name))) continue;
       refuse(i, Error(ErrorKind::not_found, fmt::format("{} binds nothing", builder_.key(i).text()))
                     .because(fmt::format("{} {} is neither in the bundle nor in the cluster", kind, name))
@@ -97,7 +97,7 @@ class Missing {
   }
 
   bool has_service(const admission::ServiceReference& service) const {
-    if (builder_.find({.group = "", .kind = "Service", .ns = service.ns, .name = service.name}) != kNone) return true;
+    if (builder_.find({.group = "", .kind = "Service", .ns = service.ns, .name = service.name}) != kNoNode) return true;
     return std::ranges::any_of(builder_.cluster.services, [&](const Json& live) {
       return live["metadata"]["namespace"].string_or("") == service.ns &&
              live["metadata"]["name"].string_or("") == service.name;
@@ -105,9 +105,9 @@ class Missing {
   }
 
   void find_services() {
-    const std::vector<Guard>& guards = builder_.contents->guards;
-    std::vector<bool> dead(guards.size());
-    for (uint32_t g = 0; g < guards.size(); ++g) {
+    const plan::IdVector<GuardId, Guard>& guards = builder_.contents->guards;
+    plan::IdVector<GuardId, bool> dead(guards.size());
+    for (GuardId g : guards.ids()) {
       const Guard& guard = guards[g];
       bool is_admission = guard.webhook.has_value();
       if (!guard.service || (is_admission && guard.ignore)) continue;
@@ -125,10 +125,9 @@ class Missing {
                     Error(ErrorKind::not_found, fmt::format("{} can never answer", guard.text()))
                         .because(fmt::format("its {} is neither in the bundle nor in the cluster", service))
                         .next("add the Service to the bundle, or correct the reference"));
-    uint32_t node =
-        builder_.find({.group = "", .kind = "Service", .ns = guard.service->ns, .name = guard.service->name});
-    if (node == kNone || builder_.value(node)["spec"]["selector"].members().empty()) return;
-    bool is_answered = std::ranges::any_of(guard.backed_by, [&](uint32_t object) {
+    NodeId node = builder_.find({.group = "", .kind = "Service", .ns = guard.service->ns, .name = guard.service->name});
+    if (node == kNoNode || builder_.value(node)["spec"]["selector"].members().empty()) return;
+    bool is_answered = std::ranges::any_of(guard.backed_by, [&](NodeId object) {
       return builder_.family(object) == Family::workload || builder_.family(object) == Family::pod;
     });
     if (is_answered) return;
@@ -143,15 +142,15 @@ class Missing {
   }
 
   struct Victims {
-    std::vector<uint32_t> objects;
+    std::vector<NodeId> objects;
     bool certain = false;
   };
 
   // Reports webhooks, conversions and APIServices that an earlier installation left behind. They refuse every object
   // that they match.
-  void find_orphans(const std::vector<bool>& dead) {
-    std::map<uint32_t, Victims> orphans;
-    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+  void find_orphans(const plan::IdVector<GuardId, bool>& dead) {
+    std::map<GuardId, Victims> orphans;
+    for (NodeId i : builder_.objects()) {
       for (const GuardMatch& match : builder_.contents->matches_of(i)) {
         if (!dead[match.guard] || builder_.contents->guards[match.guard].object) continue;
         Victims& victims = orphans[match.guard];

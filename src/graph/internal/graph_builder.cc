@@ -29,7 +29,7 @@ uint32_t MatchSets::add(const std::vector<GuardMatch>& matches) {
   if (matches.empty()) return 0;
   std::string id;
   for (const GuardMatch& match : matches) {
-    for (uint32_t shift = 0; shift < 32; shift += 8) id += static_cast<char>(match.guard >> shift & 0xff);
+    for (uint32_t shift = 0; shift < 32; shift += 8) id += static_cast<char>(match.guard.index() >> shift & 0xff);
     id += static_cast<char>(static_cast<int>(match.certainty) * 2 + (match.by_pods ? 1 : 0));
   }
   auto [entry, is_new] = numbers_.try_emplace(std::move(id), static_cast<uint32_t>(contents_.match_starts.size() - 1));
@@ -57,9 +57,9 @@ void GraphBuilder::read_objects() {
   labels_.reserve(bundle.objects.size());
   annotations_.reserve(bundle.objects.size());
   edges.reserve(bundle.objects.size() * 3);
-  for (uint32_t i = 0; i < object_count(); ++i) {
-    const object::Object& object = bundle.objects[i];
-    kind_of.push_back(kinds.number_of(object.group(), object.version(), object.kind()));
+  for (NodeId i : objects()) {
+    const object::Object& object = bundle.objects[i.index()];
+    kind_of.add(kinds.number_of(object.group(), object.version(), object.kind()));
     object::Key key = object.key();
     const Kind& kind = kinds[kind_of.back()];
     // If the kind is not known, the object's own namespace is used as it is.
@@ -67,10 +67,10 @@ void GraphBuilder::read_objects() {
         kind.served == Kind::Served::yes || kind.definition != nullptr || find_built_in(key.group, key.kind) != nullptr;
     if (is_known) (void)object::place(key, kind.namespaced, {.name = options.default_namespace});
     contents->keys.push_back(std::move(key));
-    add_node(Node::Kind::object, i);
+    add_node(Node::Kind::object, i.index());
     const Json& metadata = object.metadata();
-    labels_.push_back(&metadata["labels"]);
-    annotations_.push_back(&metadata["annotations"]);
+    labels_.add(&metadata["labels"]);
+    annotations_.add(&metadata["annotations"]);
     std::optional<Hook> hook = read_hook(annotations(i), options.was_there);
     contents->left_out[i] = hook && hook->is_left_out();
   }
@@ -78,7 +78,7 @@ void GraphBuilder::read_objects() {
 
 void GraphBuilder::index_objects() {
   by_key_.reserve(bundle.objects.size());
-  for (uint32_t i = 0; i < object_count(); ++i) {
+  for (NodeId i : objects()) {
     if (contents->left_out[i]) continue;
     auto [first, is_new] = by_key_.emplace(view(key(i)), i);
     if (!is_new) {
@@ -94,7 +94,7 @@ void GraphBuilder::index_objects() {
   }
 }
 
-void GraphBuilder::index_made_secret(uint32_t object) {
+void GraphBuilder::index_made_secret(NodeId object) {
   std::string_view name;
   switch (family(object)) {
     case Family::certificate: name = value(object)["spec"]["secretName"].string_or(""); break;
@@ -106,51 +106,50 @@ void GraphBuilder::index_made_secret(uint32_t object) {
   secret_makers_.emplace(KeyView{.group = "", .kind = "Secret", .ns = key(object).ns, .name = name}, object);
 }
 
-uint32_t GraphBuilder::find(const KeyView& key) const {
+NodeId GraphBuilder::find(const KeyView& key) const {
   auto found = by_key_.find(key);
-  return found == by_key_.end() ? kNone : found->second;
+  return found == by_key_.end() ? kNoNode : found->second;
 }
 
-uint32_t GraphBuilder::find_secret(std::string_view ns, std::string_view name) const {
+NodeId GraphBuilder::find_secret(std::string_view ns, std::string_view name) const {
   KeyView key{.group = "", .kind = "Secret", .ns = ns, .name = name};
-  if (uint32_t secret = find(key); secret != kNone) return secret;
+  if (NodeId secret = find(key); secret != kNoNode) return secret;
   auto generator = secret_makers_.find(key);
-  return generator == secret_makers_.end() ? kNone : generator->second;
+  return generator == secret_makers_.end() ? kNoNode : generator->second;
 }
 
 std::optional<Json> GraphBuilder::namespace_labels(std::string_view ns) const {
-  uint32_t object = find({.group = "", .kind = "Namespace", .ns = {}, .name = ns});
+  NodeId object = find({.group = "", .kind = "Namespace", .ns = {}, .name = ns});
   auto live = live_namespaces_.find(ns);
-  if (object == kNone && live == live_namespaces_.end()) return std::nullopt;
+  if (object == kNoNode && live == live_namespaces_.end()) return std::nullopt;
   Json merged = Json::Object();
   auto add = [&](const Json& more) {
     for (const Json::Member& label : more.members()) merged.make(label.key) = label.value;
   };
   if (live != live_namespaces_.end()) add((*live->second)["metadata"]["labels"]);
-  if (object != kNone) add(labels(object));
+  if (object != kNoNode) add(labels(object));
   merged.make(kNamespaceNameLabel) = ns;
   return merged;
 }
 
-void GraphBuilder::need(uint32_t from, uint32_t to, Level level, bool hard, std::string_view reason) {
-  if (to == kNone || to == from) return;
+void GraphBuilder::need(NodeId from, NodeId to, Level level, bool hard, std::string_view reason) {
+  if (to == kNoNode || to == from) return;
   // Consecutive needs often have the same reason.
   if (last_reason_ == nullptr || *last_reason_ != reason) last_reason_ = &*contents->reasons.emplace(reason).first;
-  edges.push_back({.from = from, .to = to, .reason = last_reason_, .level = level, .hard = hard});
+  edges.add({.from = from, .to = to, .reason = last_reason_, .level = level, .hard = hard});
 }
 
-uint32_t GraphBuilder::add_node(Node::Kind kind, uint32_t index) {
-  contents->nodes.push_back({.kind = kind, .index = index});
-  return static_cast<uint32_t>(contents->nodes.size() - 1);
+NodeId GraphBuilder::add_node(Node::Kind kind, uint32_t index) {
+  return contents->nodes.add({.kind = kind, .index = index});
 }
 
-uint32_t GraphBuilder::add_named(Node::Kind kind, std::string name) {
+NodeId GraphBuilder::add_named(Node::Kind kind, std::string name) {
   contents->names.push_back(std::move(name));
   return add_node(kind, static_cast<uint32_t>(contents->names.size() - 1));
 }
 
-uint32_t GraphBuilder::outside(object::Key key) {
-  auto [entry, is_new] = outsides_.try_emplace(key, 0);
+NodeId GraphBuilder::outside(object::Key key) {
+  auto [entry, is_new] = outsides_.try_emplace(key, kNoNode);
   if (is_new) {
     contents->outsides.push_back(std::move(key));
     entry->second = add_node(Node::Kind::outside, static_cast<uint32_t>(contents->outsides.size() - 1));
@@ -158,7 +157,7 @@ uint32_t GraphBuilder::outside(object::Key key) {
   return entry->second;
 }
 
-std::string GraphBuilder::text_of(const std::vector<uint32_t>& objects) const {
+std::string GraphBuilder::text_of(const std::vector<NodeId>& objects) const {
   std::string text = key(objects[0]).text();
   if (objects.size() == 2) text += " and one other";
   if (objects.size() > 2) text += fmt::format(" and {} others", objects.size() - 1);

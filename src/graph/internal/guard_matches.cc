@@ -10,7 +10,7 @@ using admission::Certainty;
 
 // A guard that has to be compared with each object of a group.
 struct Check {
-  uint32_t guard = 0;
+  GuardId guard;
   Certainty certainty = Certainty::maybe;
   bool by_pods = false;
 };
@@ -25,7 +25,7 @@ struct Group {
 struct Place {
   std::optional<Json> labels;
   // By guard. Empty until it is needed.
-  std::vector<std::optional<Certainty>> fits;
+  plan::IdVector<GuardId, std::optional<Certainty>> fits;
 };
 
 // The argument of could_match(), filled on first use.
@@ -36,25 +36,25 @@ struct Subject {
 
 class GuardMatches {
  public:
-  GuardMatches(GraphBuilder& builder, const std::vector<GuardMatcher>& matchers)
+  GuardMatches(GraphBuilder& builder, const plan::IdVector<GuardId, GuardMatcher>& matchers)
       : builder_(builder), matchers_(matchers) {
     filters_.reserve(matchers.size());
-    for (const GuardMatcher& matcher : matchers) filters_.emplace_back(matcher);
+    for (const GuardMatcher& matcher : matchers) filters_.add(MatchFilters(matcher));
     pod_ = builder.kinds.number_of("", "v1", "Pod");
   }
 
   void run() {
-    for (uint32_t i = 0; i < builder_.object_count(); ++i)
+    for (NodeId i : builder_.objects())
       if (!builder_.contents->left_out[i]) builder_.contents->match_sets[i] = set_of(i);
   }
 
  private:
   struct Candidate {
-    uint32_t guard = 0;
+    GuardId guard;
     Certainty certainty = Certainty::maybe;
   };
 
-  uint32_t set_of(uint32_t object) {
+  uint32_t set_of(NodeId object) {
     uint32_t place = builder_.key(object).ns.empty() ? kNone : place_of(builder_.key(object).ns);
     Group& group = group_of(builder_.kind_of[object], place);
     if (group.checks.empty()) return group.set;
@@ -75,7 +75,7 @@ class GuardMatches {
     if (cache.size() <= kind) cache.resize(kind + 1);
     if (cache[kind]) return *cache[kind];
     std::vector<Candidate>& found = cache[kind].emplace();
-    for (uint32_t g = 0; g < filters_.size(); ++g) {
+    for (GuardId g : builder_.contents->guards.ids()) {
       Certainty certainty = filters_[g].by_rules(builder_.kinds[kind], as_pods);
       if (!as_pods && is_way_in(builder_.contents->guards[g], builder_.kinds[kind])) certainty = Certainty::certainly;
       if (certainty != Certainty::never) found.push_back({.guard = g, .certainty = certainty});
@@ -118,7 +118,7 @@ class GuardMatches {
     }
   }
 
-  Certainty judge(uint32_t object, uint32_t place, const Check& check, Subject& subject) {
+  Certainty judge(NodeId object, uint32_t place, const Check& check, Subject& subject) {
     const MatchFilters& filters = filters_[check.guard];
     Certainty certainty = check.certainty;
     if (builder_.family(object) == Family::name_space && filters.looks_at_namespaces())
@@ -138,7 +138,7 @@ class GuardMatches {
     return std::min(certainty, exact);
   }
 
-  bool fits_labels(uint32_t object, const MatchFilters& filters, bool by_pods) const {
+  bool fits_labels(NodeId object, const MatchFilters& filters, bool by_pods) const {
     if (by_pods) {
       const Json* pod = find_pod(builder_.family(object), builder_.value(object));
       return pod != nullptr && filters.by_labels((*pod)["metadata"]["labels"]);
@@ -148,7 +148,7 @@ class GuardMatches {
     return live != nullptr && filters.by_labels((*live)["metadata"]["labels"]);
   }
 
-  void make_subject(Subject& subject, uint32_t object, uint32_t place, bool by_pods) {
+  void make_subject(Subject& subject, NodeId object, uint32_t place, bool by_pods) {
     admission::Prospect& prospect = subject.prospect;
     const Kind& kind = builder_.kinds[by_pods ? pod_ : builder_.kind_of[object]];
     prospect.resource = kind.resource;
@@ -169,7 +169,7 @@ class GuardMatches {
     subject.is_made = true;
   }
 
-  Certainty fits(uint32_t place, uint32_t guard) {
+  Certainty fits(uint32_t place, GuardId guard) {
     if (!filters_[guard].looks_at_namespaces()) return Certainty::certainly;
     std::optional<Certainty>& known = places_[place].fits[guard];
     if (!known) known = filters_[guard].by_namespace(places_[place].labels);
@@ -179,15 +179,15 @@ class GuardMatches {
   uint32_t place_of(std::string_view ns) {
     auto [entry, is_new] = place_numbers_.try_emplace(ns, static_cast<uint32_t>(places_.size()));
     if (is_new)
-      places_.push_back(
-          {.labels = builder_.namespace_labels(ns), .fits = std::vector<std::optional<Certainty>>(filters_.size())});
+      places_.push_back({.labels = builder_.namespace_labels(ns),
+                         .fits = plan::IdVector<GuardId, std::optional<Certainty>>(filters_.size())});
     return entry->second;
   }
 
   // Returns the number of the set with these matches. If a guard matches an object both itself and by its pods, the two
   // matches are merged.
   uint32_t intern(std::vector<GuardMatch> matches) {
-    std::ranges::sort(matches, {}, [](const GuardMatch& m) { return m.guard * uint64_t{2} + (m.by_pods ? 1 : 0); });
+    std::ranges::sort(matches, {}, [](const GuardMatch& m) { return std::pair(m.guard, m.by_pods); });
     std::vector<GuardMatch> merged;
     for (const GuardMatch& match : matches) {
       if (!merged.empty() && merged.back().guard == match.guard) {
@@ -201,8 +201,8 @@ class GuardMatches {
   }
 
   GraphBuilder& builder_;
-  const std::vector<GuardMatcher>& matchers_;
-  std::vector<MatchFilters> filters_;
+  const plan::IdVector<GuardId, GuardMatcher>& matchers_;
+  plan::IdVector<GuardId, MatchFilters> filters_;
   uint32_t pod_ = 0;
   std::vector<std::optional<std::vector<Candidate>>> candidates_;      // by kind
   std::vector<std::optional<std::vector<Candidate>>> pod_candidates_;  // by kind
@@ -213,7 +213,7 @@ class GuardMatches {
 
 }  // namespace
 
-void find_guard_matches(GraphBuilder& builder, const std::vector<GuardMatcher>& matchers) {
+void find_guard_matches(GraphBuilder& builder, const plan::IdVector<GuardId, GuardMatcher>& matchers) {
   GuardMatches(builder, matchers).run();
 }
 

@@ -10,6 +10,6 @@
 namespace fairlead::graph {
 
 // Fills Contents::matches, Contents::match_starts and Contents::match_sets.
-void find_guard_matches(GraphBuilder& builder, const std::vector<GuardMatcher>& matchers);
+void find_guard_matches(GraphBuilder& builder, const plan::IdVector<GuardId, GuardMatcher>& matchers);
 
 }  // namespace fairlead::graph

@@ -1,6 +1,7 @@
 #include "graph/internal/guard_needs.h"
 
 #include <map>
+#include <set>
 #include <unordered_set>
 
 #include "graph/internal/implicit_objects.h"
@@ -40,10 +41,10 @@ class GuardNeeds {
   explicit GuardNeeds(GraphBuilder& builder) : builder_(builder), contents_(*builder.contents) {}
 
   void run() {
-    std::vector<uint32_t> component = plan::components(everything());
+    plan::IdVector<NodeId, uint32_t> component = plan::components(everything());
     find_earliest();
     contents_.guard_sets = contents_.match_sets;
-    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+    for (NodeId i : builder_.objects()) {
       std::vector<GuardMatch> waits;
       for (const GuardMatch& match : contents_.matches_of(i))
         if (std::optional<Exemption> exemption = exempt(i, match, component))
@@ -59,36 +60,36 @@ class GuardNeeds {
   // Returns all needs, including those for guards. Objects and the guards that depend on them end up in one component.
   // Each set of guard matches has a node of its own here. One more node stands for the basics: the CRDs and cluster
   // roles that any webhook's workload may need.
-  plan::Adjacency everything() {
-    auto nodes = static_cast<uint32_t>(contents_.nodes.size());
-    auto sets = static_cast<uint32_t>(contents_.match_starts.size() - 1);
-    uint32_t basics = nodes + sets;
-    std::map<std::string_view, std::vector<uint32_t>> answering = answering_by_namespace();
-    plan::Adjacency links(basics + 1);
+  plan::Adjacency<NodeId> everything() {
+    size_t sets = contents_.match_starts.size() - 1;
+    auto node_of_set = [&](size_t set) { return NodeId(contents_.nodes.size() + set); };
+    NodeId basics = node_of_set(sets);
+    std::map<std::string_view, std::vector<NodeId>> answering = answering_by_namespace();
+    plan::Adjacency<NodeId> links(basics.index() + 1);
     auto each = [&](auto take) {
       for (const Edge& edge : builder_.edges) take(edge.from, edge.to);
-      for (uint32_t i = 0; i < builder_.object_count(); ++i)
-        if (contents_.match_sets[i] != 0) take(i, nodes + contents_.match_sets[i]);
+      for (NodeId i : builder_.objects())
+        if (contents_.match_sets[i] != 0) take(i, node_of_set(contents_.match_sets[i]));
       for (uint32_t set = 0; set < sets; ++set)
-        for (uint32_t m = contents_.match_starts[set]; m < contents_.match_starts[set + 1]; ++m)
-          take(nodes + set, builder_.guard_node(contents_.matches[m].guard));
+        for (const GuardMatch& match : contents_.match_set(set))
+          take(node_of_set(set), builder_.guard_node(match.guard));
       for (const Guard& guard : contents_.guards)
         if (waits_for_backing(guard))
-          for (uint32_t object : guard.backed_by) take(*guard.object, object);
+          for (NodeId object : guard.backed_by) take(*guard.object, object);
       for (const auto& [ns, workloads] : answering)
-        for (uint32_t workload : workloads) take(workload, basics);
-      for (uint32_t i = 0; i < builder_.object_count(); ++i) add_basic(i, basics, answering, take);
+        for (NodeId workload : workloads) take(workload, basics);
+      for (NodeId i : builder_.objects()) add_basic(i, basics, answering, take);
     };
-    each([&](uint32_t from, uint32_t) { links.count(from); });
+    each([&](NodeId from, NodeId) { links.count(from); });
     links.lay_out();
-    each([&](uint32_t from, uint32_t to) { links.add(from, to); });
+    each([&](NodeId from, NodeId to) { links.add(from, to); });
     return links;
   }
 
   // Decides whether the object is exempt from a guard that matches it. Without its APIService, an object cannot be sent
   // at all, so nothing is exempt from that.
-  std::optional<Exemption> exempt(uint32_t object, const GuardMatch& match,
-                                  const std::vector<uint32_t>& component) const {
+  std::optional<Exemption> exempt(NodeId object, const GuardMatch& match,
+                                  const plan::IdVector<NodeId, uint32_t>& component) const {
     const Guard& guard = contents_.guards[match.guard];
     if (guard.kind == Guard::Kind::api_service) return std::nullopt;
     if (component[object] == component[builder_.guard_node(match.guard)])
@@ -102,33 +103,31 @@ class GuardNeeds {
     earliest_ = builder_.step_of;
     if (builder_.steps.empty()) return;
     for (const Edge& edge : builder_.edges)
-      if (edge.hard && edge.from < builder_.object_count() && edge.to < builder_.object_count() &&
+      if (edge.hard && builder_.is_object(edge.from) && builder_.is_object(edge.to) &&
           builder_.step_of[edge.to] == kNone)
         earliest_[edge.to] = std::min(earliest_[edge.to], builder_.step_of[edge.from]);
   }
 
   // True if the object is in an earlier step than the guard's configuration or a workload that answers for the guard.
-  bool precedes(uint32_t object, const Guard& guard) const {
+  bool precedes(NodeId object, const Guard& guard) const {
     uint32_t step = earliest_[object];
-    auto comes_later = [&](uint32_t other) {
-      return builder_.step_of[other] != kNone && builder_.step_of[other] > step;
-    };
+    auto comes_later = [&](NodeId other) { return builder_.step_of[other] != kNone && builder_.step_of[other] > step; };
     if (step == kNone) return false;
     if (guard.object && comes_later(*guard.object)) return true;
-    return std::ranges::any_of(guard.backed_by, [&](uint32_t other) { return answers(other) && comes_later(other); });
+    return std::ranges::any_of(guard.backed_by, [&](NodeId other) { return answers(other) && comes_later(other); });
   }
 
-  bool answers(uint32_t object) const {
+  bool answers(NodeId object) const {
     return builder_.family(object) == Family::workload || builder_.family(object) == Family::pod;
   }
 
   // Returns the workloads of the bundle that answer for admission webhooks, by namespace.
-  std::map<std::string_view, std::vector<uint32_t>> answering_by_namespace() const {
-    std::map<std::string_view, std::vector<uint32_t>> found;
+  std::map<std::string_view, std::vector<NodeId>> answering_by_namespace() const {
+    std::map<std::string_view, std::vector<NodeId>> found;
     for (const Guard& guard : contents_.guards) {
       if (!guard.webhook) continue;
-      for (uint32_t object : guard.backed_by) {
-        std::vector<uint32_t>& there = found[builder_.key(object).ns];
+      for (NodeId object : guard.backed_by) {
+        std::vector<NodeId>& there = found[builder_.key(object).ns];
         if (answers(object) && std::ranges::find(there, object) == there.end()) there.push_back(object);
       }
     }
@@ -139,7 +138,7 @@ class GuardNeeds {
   // those are, and roles can be aggregated. So the webhook blocks no CRD and no cluster-wide role or binding of the
   // bundle, and none in the namespace of its workload.
   template <class Take>
-  void add_basic(uint32_t object, uint32_t basics, const std::map<std::string_view, std::vector<uint32_t>>& answering,
+  void add_basic(NodeId object, NodeId basics, const std::map<std::string_view, std::vector<NodeId>>& answering,
                  Take take) const {
     if (answering.empty() || contents_.left_out[object]) return;
     bool is_right = builder_.key(object).group == "rbac.authorization.k8s.io";
@@ -147,7 +146,7 @@ class GuardNeeds {
     const std::string& ns = builder_.key(object).ns;
     if (ns.empty()) return take(basics, object);
     if (auto beside = answering.find(ns); beside != answering.end())
-      for (uint32_t workload : beside->second) take(workload, object);
+      for (NodeId workload : beside->second) take(workload, object);
   }
 
   std::string reason(const GuardMatch& match) const {
@@ -156,19 +155,19 @@ class GuardNeeds {
 
   // Returns the node that stands for these guards. A single guard stands for itself. Several guards, which many objects
   // share, get an all_of node.
-  uint32_t gate(std::span<const GuardMatch> matches) {
+  NodeId gate(std::span<const GuardMatch> matches) {
     if (matches.size() == 1) return builder_.guard_node(matches[0].guard);
     std::string name = short_name(contents_.guards[matches[0].guard]);
     name += matches.size() == 2 ? " and one other" : fmt::format(" and {} others", matches.size() - 1);
-    uint32_t node = builder_.add_named(Node::Kind::all_of, std::move(name));
+    NodeId node = builder_.add_named(Node::Kind::all_of, std::move(name));
     for (const GuardMatch& match : matches)
       builder_.need(node, builder_.guard_node(match.guard), Level::ready, true, reason(match));
     return node;
   }
 
-  void wait_for(uint32_t object, uint32_t set) {
+  void wait_for(NodeId object, uint32_t set) {
     std::span<const GuardMatch> matches = contents_.match_set(set);
-    auto [entry, is_new] = gates_.try_emplace(set, kNone);
+    auto [entry, is_new] = gates_.try_emplace(set, kNoNode);
     if (is_new) entry->second = gate(matches);
     builder_.need(object, entry->second, Level::ready, true,
                   matches.size() == 1 ? reason(matches[0]) : std::string("the webhooks and policies that guard it"));
@@ -178,33 +177,33 @@ class GuardNeeds {
   // were registered before all of these objects work, an interrupted run would leave a cluster that can neither be
   // repaired nor rolled out again.
   void register_late() {
-    std::unordered_set<uint64_t> seen;
-    std::unordered_set<uint32_t> intercepting;
-    std::unordered_set<uint64_t> writers;
+    std::set<std::pair<NodeId, NodeId>> seen;
+    std::unordered_set<GuardId> intercepting;
+    std::set<std::pair<NodeId, NodeId>> writers;
     for (const Edge& edge : builder_.edges)
-      if (edge.from < builder_.object_count() && builder_.family(edge.from) == Family::job)
-        writers.insert(uint64_t{edge.to} << 32 | edge.from);
+      if (builder_.is_object(edge.from) && builder_.family(edge.from) == Family::job)
+        writers.emplace(edge.to, edge.from);
     for (const Exemption& exemption : contents_.exemptions) {
       const Guard& guard = contents_.guards[exemption.guard];
       if (!waits_for_backing(guard) || exemption.precedes) continue;
       intercepting.insert(exemption.guard);
       // A Job that writes the certificate into the configuration needs the configuration first.
-      if (writers.contains(uint64_t{*guard.object} << 32 | exemption.object)) continue;
-      if (!seen.insert(uint64_t{*guard.object} << 32 | exemption.object).second) continue;
+      if (writers.contains({*guard.object, exemption.object})) continue;
+      if (!seen.emplace(*guard.object, exemption.object).second) continue;
       builder_.need(*guard.object, exemption.object, Level::ready, true,
                     fmt::format("{} would refuse it, and depends on it", short_name(guard)));
     }
-    for (uint32_t i = 0; i < contents_.guards.size(); ++i) {
+    for (GuardId i : contents_.guards.ids()) {
       const Guard& guard = contents_.guards[i];
       if (!waits_for_backing(guard) || !guard.webhook) continue;
-      for (uint32_t object : guard.backed_by) {
+      for (NodeId object : guard.backed_by) {
         bool is_service = builder_.key(object).kind == "Service" && builder_.key(object).group.empty();
         if (builder_.family(object) != Family::workload && !is_service) continue;
         std::string_view refused = refused_beside(guard, builder_.key(object).ns);
         // Without its inventory, no later run could start to repair anything.
         if (refused.empty() && sees_record(builder_, guard)) refused = "the inventory of the bundle";
         if (refused.empty() && intercepting.contains(i)) refused = "what it depends on";
-        if (!refused.empty() && seen.insert(uint64_t{*guard.object} << 32 | object).second)
+        if (!refused.empty() && seen.emplace(*guard.object, object).second)
           builder_.need(*guard.object, object, is_service ? Level::stored : Level::ready, true,
                         fmt::format("{} would refuse {}", short_name(guard), refused));
       }
@@ -220,8 +219,8 @@ class GuardNeeds {
 
   GraphBuilder& builder_;
   Contents& contents_;
-  std::vector<uint32_t> earliest_;                // the step that each object belongs to
-  std::unordered_map<uint32_t, uint32_t> gates_;  // the node that stands for each set of matches
+  plan::IdVector<NodeId, uint32_t> earliest_;   // the step that each object belongs to
+  std::unordered_map<uint32_t, NodeId> gates_;  // the node that stands for each set of matches
 };
 
 }  // namespace

@@ -22,25 +22,25 @@ class Guards {
  public:
   explicit Guards(GraphBuilder& builder) : builder_(builder) {}
 
-  std::vector<GuardMatcher> run() {
+  plan::IdVector<GuardId, GuardMatcher> run() {
     note_cluster(builder_.cluster.webhook_configurations, kRegistration);
     note_cluster(builder_.cluster.bindings, kRegistration);
     note_cluster(builder_.cluster.definitions, "apiextensions.k8s.io");
     note_cluster(builder_.cluster.api_services, "apiregistration.k8s.io");
     each(Family::webhook_configuration, builder_.cluster.webhook_configurations, kRegistration,
-         [&](const Json& value, uint32_t object, bool live) { add_webhooks(value, object, live); });
+         [&](const Json& value, NodeId object, bool live) { add_webhooks(value, object, live); });
     each(Family::policy, builder_.cluster.policies, kRegistration,
-         [&](const Json& value, uint32_t, bool) { note_policy(value); });
+         [&](const Json& value, NodeId, bool) { note_policy(value); });
     each(Family::policy_binding, builder_.cluster.bindings, kRegistration,
-         [&](const Json& value, uint32_t object, bool live) { add_binding(value, object, live); });
+         [&](const Json& value, NodeId object, bool live) { add_binding(value, object, live); });
     each(Family::definition, builder_.cluster.definitions, "apiextensions.k8s.io",
-         [&](const Json& value, uint32_t object, bool live) { add_conversion(value, object, live); });
+         [&](const Json& value, NodeId object, bool live) { add_conversion(value, object, live); });
     each(Family::api_service, builder_.cluster.api_services, "apiregistration.k8s.io",
-         [&](const Json& value, uint32_t object, bool live) { add_api_service(value, object, live); });
+         [&](const Json& value, NodeId object, bool live) { add_api_service(value, object, live); });
 
-    std::vector<Guard>& guards = builder_.contents->guards;
-    for (uint32_t i = 0; i < guards.size(); ++i) {
-      builder_.add_node(Node::Kind::guard, i);
+    plan::IdVector<GuardId, Guard>& guards = builder_.contents->guards;
+    for (GuardId i : guards.ids()) {
+      builder_.add_node(Node::Kind::guard, i.index());
       if (guards[i].webhook) matchers_[i].webhook = &*guards[i].webhook;
     }
     return std::move(matchers_);
@@ -55,28 +55,28 @@ class Guards {
   // bundle's version counts.
   template <class Take>
   void each(Family family, const std::vector<Json>& cluster, std::string_view group, Take take) {
-    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+    for (NodeId i : builder_.objects()) {
       if (builder_.family(i) != family || builder_.contents->left_out[i] || builder_.find(view(builder_.key(i))) != i)
         continue;
       take(builder_.value(i), i, live_.contains(builder_.key(i)));
     }
     for (const Json& value : cluster)
-      if (builder_.find(view(key_of(group, value))) == kNone) take(value, kNone, true);
+      if (builder_.find(view(key_of(group, value))) == kNoNode) take(value, kNoNode, true);
   }
 
-  Guard& add(Guard::Kind kind, std::string name, object::Key configuration, uint32_t object, bool live) {
+  Guard& add(Guard::Kind kind, std::string name, object::Key configuration, NodeId object, bool live) {
     Guard guard;
     guard.kind = kind;
     guard.name = std::move(name);
     guard.configuration = std::move(configuration);
-    if (object != kNone) guard.object = object;
+    if (object != kNoNode) guard.object = object;
     guard.in_cluster = live;
-    matchers_.emplace_back();
-    builder_.contents->guards.push_back(std::move(guard));
+    matchers_.add({});
+    builder_.contents->guards.add(std::move(guard));
     return builder_.contents->guards.back();
   }
 
-  void add_webhooks(const Json& value, uint32_t object, bool live) {
+  void add_webhooks(const Json& value, NodeId object, bool live) {
     if (is_shadow(value)) return;
     object::Key key = key_of(kRegistration, value);
     for (admission::Webhook& webhook : admission::read_webhooks(value)) {
@@ -102,7 +102,7 @@ class Guards {
     policies_.try_emplace(std::move(name), *std::move(policy));
   }
 
-  void add_binding(const Json& value, uint32_t object, bool live) {
+  void add_binding(const Json& value, NodeId object, bool live) {
     std::optional<admission::Binding> binding = admission::Binding::read(value);
     if (!binding) return;
     auto policy = policies_.find(policy_name(binding->kind, binding->policy));
@@ -115,7 +115,7 @@ class Guards {
     matchers_.back().binding = std::move(binding);
   }
 
-  void add_conversion(const Json& value, uint32_t object, bool live) {
+  void add_conversion(const Json& value, NodeId object, bool live) {
     const Json& client = object::Definition(value).conversion_client();
     if (client.is_null()) return;
     object::Key key = key_of("apiextensions.k8s.io", value);
@@ -125,7 +125,7 @@ class Guards {
     guard.ca_bundle = client["caBundle"].string_or("");
   }
 
-  void add_api_service(const Json& value, uint32_t object, bool live) {
+  void add_api_service(const Json& value, NodeId object, bool live) {
     const Json& spec = value["spec"];
     if (!spec["service"].is_object()) return;
     object::Key key = key_of("apiregistration.k8s.io", value);
@@ -137,12 +137,12 @@ class Guards {
   GraphBuilder& builder_;
   std::unordered_set<object::Key> live_;
   std::map<std::string, admission::Policy> policies_;
-  std::vector<GuardMatcher> matchers_;
+  plan::IdVector<GuardId, GuardMatcher> matchers_;
 };
 
 }  // namespace
 
-std::vector<GuardMatcher> add_guards(GraphBuilder& builder) { return Guards(builder).run(); }
+plan::IdVector<GuardId, GuardMatcher> add_guards(GraphBuilder& builder) { return Guards(builder).run(); }
 
 bool is_shadow(const Json& configuration) {
   return configuration["metadata"]["labels"].contains("fairlead.dev/shadow");

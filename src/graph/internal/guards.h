@@ -15,7 +15,7 @@ struct GuardMatcher {
 
 // Fills Contents::guards and adds one node per guard. Must run before any other node is added, because guards follow
 // the objects directly. Returns one matcher per guard, in the same order.
-std::vector<GuardMatcher> add_guards(GraphBuilder& builder);
+plan::IdVector<GuardId, GuardMatcher> add_guards(GraphBuilder& builder);
 
 // Fills Guard::backed_by and adds the needs of the guards. Requires that Contents::guards is complete.
 void add_backing(GraphBuilder& builder);

@@ -10,9 +10,9 @@ namespace {
 // The objects of the bundle behind a Service, which may be in the bundle or in the cluster. Webhooks often share a
 // Service.
 struct Answering {
-  uint32_t service = kNone;
-  std::vector<uint32_t> workloads;
-  std::vector<uint32_t> secrets;
+  NodeId service = kNoNode;
+  std::vector<NodeId> workloads;
+  std::vector<NodeId> secrets;
 };
 
 // Every such Job is compared with every guard, so their number is limited.
@@ -26,18 +26,19 @@ class Stands {
       live_services_[{std::string(metadata["namespace"].string_or("")), std::string(metadata["name"].string_or(""))}] =
           &service;
     }
-    for (uint32_t i = 0; i < builder.object_count() && certificate_jobs_.size() < kMostJobs; ++i)
-      if (builder.family(i) == Family::job && !builder.contents->left_out[i] && mentions(i, {"cert"}, true))
+    for (NodeId i : builder.objects())
+      if (certificate_jobs_.size() < kMostJobs && builder.family(i) == Family::job && !builder.contents->left_out[i] &&
+          mentions(i, {"cert"}, true))
         certificate_jobs_.push_back(i);
   }
 
   void run() {
-    std::vector<Guard>& guards = builder_.contents->guards;
-    for (uint32_t i = 0; i < guards.size(); ++i) add(guards[i], builder_.guard_node(i));
+    for (GuardId guard : builder_.contents->guards.ids())
+      add(builder_.contents->guards[guard], builder_.guard_node(guard));
   }
 
  private:
-  void add(Guard& guard, uint32_t node) {
+  void add(Guard& guard, NodeId node) {
     if (guard.object) {
       bool is_definition = guard.kind == Guard::Kind::conversion;
       builder_.need(node, *guard.object, is_definition ? Level::ready : Level::stored, true,
@@ -49,31 +50,31 @@ class Stands {
     const Answering& answering = behind(*guard.service);
     stand(guard, node, answering.service, Level::stored, "its Service");
     std::string answers = fmt::format("answers behind Service {}/{}", guard.service->ns, guard.service->name);
-    for (uint32_t workload : answering.workloads) stand(guard, node, workload, Level::ready, answers);
-    for (uint32_t secret : answering.secrets) stand(guard, node, secret, Level::stored, "its certificate");
+    for (NodeId workload : answering.workloads) stand(guard, node, workload, Level::ready, answers);
+    for (NodeId secret : answering.secrets) stand(guard, node, secret, Level::stored, "its certificate");
     add_certificate(guard, node);
   }
 
-  void stand(Guard& guard, uint32_t node, uint32_t object, Level level, std::string_view reason) {
-    if (object == kNone || std::ranges::find(guard.backed_by, object) != guard.backed_by.end()) return;
+  void stand(Guard& guard, NodeId node, NodeId object, Level level, std::string_view reason) {
+    if (object == kNoNode || std::ranges::find(guard.backed_by, object) != guard.backed_by.end()) return;
     guard.backed_by.push_back(object);
     builder_.need(node, object, level, true, reason);
   }
 
-  void add_policy(Guard& guard, uint32_t node) {
+  void add_policy(Guard& guard, NodeId node) {
     bool mutating = guard.kind == Guard::Kind::mutating_policy;
-    uint32_t policy = builder_.find({.group = guard.configuration.group,
-                                     .kind = mutating ? "MutatingAdmissionPolicy" : "ValidatingAdmissionPolicy",
-                                     .ns = {},
-                                     .name = guard.name});
+    NodeId policy = builder_.find({.group = guard.configuration.group,
+                                   .kind = mutating ? "MutatingAdmissionPolicy" : "ValidatingAdmissionPolicy",
+                                   .ns = {},
+                                   .name = guard.name});
     stand(guard, node, policy, Level::stored, "its policy");
     const Json* form =
-        policy == kNone ? find_live(builder_.cluster.policies, guard, guard.name) : &builder_.value(policy);
+        policy == kNoNode ? find_live(builder_.cluster.policies, guard, guard.name) : &builder_.value(policy);
     const Json* binding = guard.object ? &builder_.value(*guard.object)
                                        : find_live(builder_.cluster.bindings, guard, guard.configuration.name);
     if (form == nullptr || binding == nullptr) return;
     const Json& kind = (*form)["spec"]["paramKind"];
-    for (uint32_t parameter : find_parameters(builder_, kind, (*binding)["spec"]["paramRef"]))
+    for (NodeId parameter : find_parameters(builder_, kind, (*binding)["spec"]["paramRef"]))
       stand(guard, node, parameter, Level::stored, "its parameters");
     if (Result<object::ApiVersion> version = object::ApiVersion::parse(kind["apiVersion"].string_or("")))
       stand(guard, node,
@@ -98,26 +99,26 @@ class Stands {
     if (!is_new) return answering;
     answering.service = builder_.find({.group = "", .kind = "Service", .ns = reference.ns, .name = reference.name});
     const Json* service = nullptr;
-    if (answering.service != kNone) service = &builder_.value(answering.service);
+    if (answering.service != kNoNode) service = &builder_.value(answering.service);
     else if (auto live = live_services_.find({reference.ns, reference.name}); live != live_services_.end())
       service = live->second;
     if (service == nullptr) return answering;
     if (!workloads_) workloads_.emplace(builder_);
     answering.workloads = workloads_->find(reference.ns, (*service)["spec"]["selector"]);
-    for (uint32_t workload : answering.workloads) {
+    for (NodeId workload : answering.workloads) {
       const Json* pod = find_pod(builder_.family(workload), builder_.value(workload));
       for (const Json& volume : (*pod)["spec"]["volumes"].items()) {
-        uint32_t secret = builder_.find_secret(reference.ns, volume["secret"]["secretName"].string_or(""));
-        if (secret != kNone) answering.secrets.push_back(secret);
+        NodeId secret = builder_.find_secret(reference.ns, volume["secret"]["secretName"].string_or(""));
+        if (secret != kNoNode) answering.secrets.push_back(secret);
       }
     }
     return answering;
   }
 
   // cert-manager injects the CA into objects with its annotations. Other projects use Jobs that create certificates.
-  void add_certificate(Guard& guard, uint32_t node) {
+  void add_certificate(Guard& guard, NodeId node) {
     if (guard.object) {
-      const object::Object& configuration = builder_.bundle.objects[*guard.object];
+      const object::Object& configuration = builder_.bundle.objects[guard.object->index()];
       auto named = [&](std::string_view annotation, auto find) {
         std::string_view text = configuration.annotation(annotation);
         size_t slash = text.find('/');
@@ -130,7 +131,7 @@ class Stands {
       named("cert-manager.io/inject-ca-from-secret",
             [&](std::string_view ns, std::string_view name) { return builder_.find_secret(ns, name); });
     }
-    for (uint32_t job : certificate_jobs_) {
+    for (NodeId job : certificate_jobs_) {
       if (builder_.key(job).ns != guard.service->ns) continue;
       bool of_configuration = mentions(job, {guard.configuration.name}, false);
       if (!of_configuration && !mentions(job, {guard.service->name}, false)) continue;
@@ -141,7 +142,7 @@ class Stands {
 
   // True if the command line of a container contains one of the words. With `anywhere`, the name of the Job and the
   // images of its containers count as well.
-  bool mentions(uint32_t job, std::initializer_list<std::string_view> words, bool anywhere) const {
+  bool mentions(NodeId job, std::initializer_list<std::string_view> words, bool anywhere) const {
     auto has = [&](std::string_view text) {
       return std::ranges::any_of(
           words, [&](std::string_view word) { return !word.empty() && text.find(word) != std::string_view::npos; });
@@ -164,7 +165,7 @@ class Stands {
   std::optional<LabelIndex> workloads_;
   std::map<Name, const Json*> live_services_;
   std::map<Name, Answering> answering_;
-  std::vector<uint32_t> certificate_jobs_;
+  std::vector<NodeId> certificate_jobs_;
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ std::string guess_plural(std::string_view kind) {
 }  // namespace
 
 Kinds::Kinds(const manifest::Bundle& bundle, const ClusterState& cluster) : bundle_(bundle), cluster_(cluster) {
-  auto add_definition = [&](const Json& value, uint32_t object) {
+  auto add_definition = [&](const Json& value, NodeId object) {
     object::Definition definition(value);
     definitions_.try_emplace(joined(definition.group(), definition.kind()),
                              Definition{.value = &value, .object = object});
@@ -33,13 +33,13 @@ Kinds::Kinds(const manifest::Bundle& bundle, const ClusterState& cluster) : bund
     if (spec["service"].is_object())
       aggregated_[joined(spec["group"].string_or(""), spec["version"].string_or(""))] = true;
   };
-  for (uint32_t i = 0; i < bundle.objects.size(); ++i) {
-    const object::Object& object = bundle.objects[i];
+  for (NodeId i : plan::IdRange<NodeId>(bundle.objects.size())) {
+    const object::Object& object = bundle.objects[i.index()];
     if (is_crd(object.key())) add_definition(object.value(), i);
     else if (object.group() == "apiregistration.k8s.io" && object.kind() == "APIService")
       add_api_service(object.value());
   }
-  for (const Json& definition : cluster.definitions) add_definition(definition, kNone);
+  for (const Json& definition : cluster.definitions) add_definition(definition, kNoNode);
   for (const Json& service : cluster.api_services) add_api_service(service);
 }
 
@@ -75,9 +75,9 @@ void Kinds::use_definition(Kind& kind, const Definition& definition) const {
 
 // If a controller may define the kind later, the kind cannot be reported as missing.
 void Kinds::use_kind_generators(Kind& kind) const {
-  std::vector<uint32_t> installers;
-  for (uint32_t i = 0; i < bundle_.objects.size(); ++i) {
-    Makes answer = makes(bundle_.objects[i].value(), kind.kind.group, kind.kind.kind);
+  std::vector<NodeId> installers;
+  for (NodeId i : plan::IdRange<NodeId>(bundle_.objects.size())) {
+    Makes answer = makes(bundle_.objects[i.index()].value(), kind.kind.group, kind.kind.kind);
     if (answer == Makes::yes) kind.kind_generators.push_back(i);
     if (answer == Makes::maybe) installers.push_back(i);
   }
@@ -115,10 +115,10 @@ Kind Kinds::describe(std::string_view group, std::string_view version, std::stri
   auto definition = definitions_.find(joined(group, kind_name));
   if (definition != definitions_.end()) use_definition(kind, definition->second);
   // A version that discovery shows is served, even if the CRD in the cluster lists others.
-  if (served != nullptr && kind.definition_object == kNone) kind.served = Kind::Served::yes;
+  if (served != nullptr && kind.definition_object == kNoNode) kind.served = Kind::Served::yes;
   if (kind.served == Kind::Served::not_known && cluster_.find_resource && !is_aggregated(group, version))
     kind.served = Kind::Served::no;
-  if (built_in == nullptr && kind.definition_object == kNone) use_kind_generators(kind);
+  if (built_in == nullptr && kind.definition_object == kNoNode) use_kind_generators(kind);
   return kind;
 }
 

@@ -13,6 +13,7 @@
 namespace fairlead::graph {
 
 inline constexpr uint32_t kNone = ~uint32_t{0};
+inline constexpr NodeId kNoNode{kNone};
 
 // What a kind means to this room. `other` is for kinds without any special treatment.
 enum class Family : uint8_t {
@@ -55,9 +56,9 @@ struct Kind {
   std::vector<admission::Equivalent> equivalents;
   // The CRD of this kind, and its number if it is an object of the bundle.
   const Json* definition = nullptr;
-  uint32_t definition_object = kNone;
+  NodeId definition_object = kNoNode;
   // Objects of the bundle for which a controller defines this kind.
-  std::vector<uint32_t> kind_generators;
+  std::vector<NodeId> kind_generators;
 };
 
 class Kinds {
@@ -72,7 +73,7 @@ class Kinds {
  private:
   struct Definition {
     const Json* value = nullptr;
-    uint32_t object = kNone;
+    NodeId object = kNoNode;
   };
 
   Kind describe(std::string_view group, std::string_view version, std::string_view kind) const;

@@ -6,7 +6,7 @@
 namespace fairlead::graph {
 
 LabelIndex::LabelIndex(const GraphBuilder& builder) : builder_(builder) {
-  for (uint32_t i = 0; i < builder.object_count(); ++i) {
+  for (NodeId i : builder.objects()) {
     Family family = builder.family(i);
     // The pods of Jobs are short-lived and never answer for a Service.
     if (builder.contents->left_out[i] || (family != Family::pod && family != Family::workload)) continue;
@@ -18,16 +18,16 @@ LabelIndex::LabelIndex(const GraphBuilder& builder) : builder_(builder) {
   }
 }
 
-std::vector<uint32_t> LabelIndex::find(std::string_view ns, const Json& labels) const {
-  const std::vector<uint32_t>* fewest = nullptr;
+std::vector<NodeId> LabelIndex::find(std::string_view ns, const Json& labels) const {
+  const std::vector<NodeId>* fewest = nullptr;
   for (const Json::Member& label : labels.members()) {
     auto found = workloads_.find({.group = label.key, .kind = "", .ns = ns, .name = label.value.string_or("")});
     if (found == workloads_.end()) return {};
     if (fewest == nullptr || found->second.size() < fewest->size()) fewest = &found->second;
   }
-  std::vector<uint32_t> matches;
+  std::vector<NodeId> matches;
   if (fewest == nullptr) return matches;
-  for (uint32_t workload : std::span(*fewest).first(std::min(fewest->size(), kTried))) {
+  for (NodeId workload : std::span(*fewest).first(std::min(fewest->size(), kTried))) {
     if (matches.size() == kMost) break;
     const Json& has = (*find_pod(builder_.family(workload), builder_.value(workload)))["metadata"]["labels"];
     bool all =
@@ -37,15 +37,15 @@ std::vector<uint32_t> LabelIndex::find(std::string_view ns, const Json& labels) 
   return matches;
 }
 
-std::vector<uint32_t> find_parameters(const GraphBuilder& builder, const Json& param_kind, const Json& param_ref) {
-  std::vector<uint32_t> found;
+std::vector<NodeId> find_parameters(const GraphBuilder& builder, const Json& param_kind, const Json& param_ref) {
+  std::vector<NodeId> found;
   std::string_view name = param_ref["name"].string_or("");
   std::string_view ns = param_ref["namespace"].string_or("");
   std::string_view kind = param_kind["kind"].string_or("");
   Result<object::ApiVersion> version = object::ApiVersion::parse(param_kind["apiVersion"].string_or(""));
   Result<object::Selector> selector = object::Selector::from_json(param_ref["selector"]);
   if (!version || !selector || kind.empty()) return found;
-  for (uint32_t i = 0; i < builder.object_count(); ++i) {
+  for (NodeId i : builder.objects()) {
     const object::Key& key = builder.key(i);
     bool is_kind = key.kind == kind && key.group == version->group && !builder.contents->left_out[i];
     if (!is_kind || (!ns.empty() && key.ns != ns)) continue;

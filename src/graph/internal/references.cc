@@ -15,9 +15,9 @@ class References {
   explicit References(GraphBuilder& builder) : builder_(builder) {}
 
   void run() {
-    for (uint32_t i = 0; i < builder_.object_count(); ++i)
+    for (NodeId i : builder_.objects())
       if (!builder_.contents->left_out[i] && builder_.family(i) == Family::role_binding) add_role_binding(i);
-    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+    for (NodeId i : builder_.objects()) {
       if (builder_.contents->left_out[i]) continue;
       add_home(i);
       add_of_family(i);
@@ -25,16 +25,16 @@ class References {
   }
 
  private:
-  void add_home(uint32_t object) {
+  void add_home(NodeId object) {
     const std::string& ns = builder_.key(object).ns;
     if (!ns.empty())
       builder_.need(object, builder_.find({.group = "", .kind = "Namespace", .ns = {}, .name = ns}), Level::stored,
                     true, "its namespace");
     builder_.need(object, builder_.kind(object).definition_object, Level::ready, true, "its CRD");
-    for (uint32_t generator : builder_.kind(object).kind_generators) builder_.soft(object, generator, kMakesItsKind);
+    for (NodeId generator : builder_.kind(object).kind_generators) builder_.soft(object, generator, kMakesItsKind);
   }
 
-  void add_of_family(uint32_t object) {
+  void add_of_family(NodeId object) {
     auto spec = [&]() -> const Json& { return builder_.value(object)["spec"]; };
     switch (builder_.family(object)) {
       case Family::pod:
@@ -60,22 +60,22 @@ class References {
     }
   }
 
-  uint32_t find(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name) const {
-    if (name.empty()) return kNone;
+  NodeId find(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name) const {
+    if (name.empty()) return kNoNode;
     return builder_.find({.group = group, .kind = kind, .ns = ns, .name = name});
   }
 
-  void add_workload(uint32_t object) {
+  void add_workload(NodeId object) {
     const std::string& ns = builder_.key(object).ns;
     const Json& value = builder_.value(object);
     if (const Json* pod = find_pod(builder_.family(object), value)) {
       visit_references((*pod)["spec"], [&](const Reference& reference) {
         bool in_namespace = reference.group.empty();
-        uint32_t target = reference.kind == "Secret"
-                              ? builder_.find_secret(ns, reference.name)
-                              : find(reference.group, reference.kind,
-                                     in_namespace ? std::string_view(ns) : std::string_view(), reference.name);
-        if (target != kNone) builder_.soft(object, target, reference.reason());
+        NodeId target = reference.kind == "Secret"
+                            ? builder_.find_secret(ns, reference.name)
+                            : find(reference.group, reference.kind,
+                                   in_namespace ? std::string_view(ns) : std::string_view(), reference.name);
+        if (target != kNoNode) builder_.soft(object, target, reference.reason());
         if (reference.kind == "ServiceAccount") add_rights(object, ns, reference.name);
       });
       visit_words((*pod)["spec"], [&](std::string_view word) { add_mentioned(object, ns, word); });
@@ -88,26 +88,27 @@ class References {
   }
 
   // Many controllers get the name of a ConfigMap or Secret as an argument and read it through the API.
-  void add_mentioned(uint32_t object, std::string_view ns, std::string_view word) {
+  void add_mentioned(NodeId object, std::string_view ns, std::string_view word) {
     if (word.starts_with(ns) && word.substr(ns.size()).starts_with('/')) word.remove_prefix(ns.size() + 1);
     for (std::string_view kind : {"ConfigMap", "Secret"})
       builder_.soft(object, find("", kind, ns, word), "it is told its name");
   }
 
   // A ServiceAccount must have its rights before the pods that use them start.
-  void add_rights(uint32_t object, std::string_view ns, std::string_view account) {
+  void add_rights(NodeId object, std::string_view ns, std::string_view account) {
     auto found = rights_.find({.group = "", .kind = "ServiceAccount", .ns = ns, .name = account});
     if (found == rights_.end()) return;
     Rights& rights = found->second;
-    if (rights.bindings.size() > 1 && rights.node == kNone) {
+    if (rights.bindings.size() > 1 && rights.node == kNoNode) {
       rights.node =
           builder_.add_named(Node::Kind::all_of, fmt::format("the rights of ServiceAccount {}/{}", ns, account));
-      for (uint32_t binding : rights.bindings) builder_.soft(rights.node, binding, "a right of the ServiceAccount");
+      for (NodeId binding : rights.bindings) builder_.soft(rights.node, binding, "a right of the ServiceAccount");
     }
-    builder_.soft(object, rights.node == kNone ? rights.bindings[0] : rights.node, "the rights of its ServiceAccount");
+    builder_.soft(object, rights.node == kNoNode ? rights.bindings[0] : rights.node,
+                  "the rights of its ServiceAccount");
   }
 
-  void add_role_binding(uint32_t object) {
+  void add_role_binding(NodeId object) {
     const Json& value = builder_.value(object);
     const std::string& ns = builder_.key(object).ns;
     std::string_view role_kind = value["roleRef"]["kind"].string_or("");
@@ -122,24 +123,24 @@ class References {
                       .ns = subject["namespace"].string_or(ns),
                       .name = subject["name"].string_or("")};
       builder_.soft(object, builder_.find(account), "its subject");
-      std::vector<uint32_t>& bindings = rights_[account].bindings;
+      std::vector<NodeId>& bindings = rights_[account].bindings;
       if (bindings.empty() || bindings.back() != object) bindings.push_back(object);
     }
   }
 
-  void add_service_account(uint32_t object) {
+  void add_service_account(NodeId object) {
     for (const Json& secret : builder_.value(object)["imagePullSecrets"].items())
       builder_.soft(object, builder_.find_secret(builder_.key(object).ns, secret["name"].string_or("")),
                     "its image pull secret");
   }
 
-  void add_claim(uint32_t object, const Json& spec) {
+  void add_claim(NodeId object, const Json& spec) {
     builder_.soft(object, find(kStorage, "StorageClass", {}, spec["storageClassName"].string_or("")),
                   "its StorageClass");
     builder_.soft(object, find("", "PersistentVolume", {}, spec["volumeName"].string_or("")), "its volume");
   }
 
-  void add_ingress(uint32_t object, const Json& spec) {
+  void add_ingress(NodeId object, const Json& spec) {
     const std::string& ns = builder_.key(object).ns;
     auto backend = [&](const Json& to) {
       builder_.soft(object, find("", "Service", ns, to["service"]["name"].string_or("")), "its backend");
@@ -153,7 +154,7 @@ class References {
       builder_.soft(object, builder_.find_secret(ns, tls["secretName"].string_or("")), "its certificate");
   }
 
-  void add_scale_target(uint32_t object, const Json& target) {
+  void add_scale_target(NodeId object, const Json& target) {
     std::string_view api_version = target["apiVersion"].string_or("");
     size_t slash = api_version.find('/');
     std::string_view group = slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
@@ -162,12 +163,12 @@ class References {
                   "what it scales");
   }
 
-  void add_budget(uint32_t object, const Json& spec) {
-    for (uint32_t workload : workloads().find(builder_.key(object).ns, spec["selector"]["matchLabels"]))
+  void add_budget(NodeId object, const Json& spec) {
+    for (NodeId workload : workloads().find(builder_.key(object).ns, spec["selector"]["matchLabels"]))
       builder_.soft(object, workload, "what it protects");
   }
 
-  void add_certificate(uint32_t object, const Json& spec) {
+  void add_certificate(NodeId object, const Json& spec) {
     const Json& issuer = spec["issuerRef"];
     std::string_view kind = issuer["kind"].string_or("Issuer");
     builder_.soft(object,
@@ -177,7 +178,7 @@ class References {
                   "its issuer");
   }
 
-  void add_issuer(uint32_t object, const Json& spec) {
+  void add_issuer(NodeId object, const Json& spec) {
     // Secrets of a ClusterIssuer are in the namespace of cert-manager.
     const std::string& ns = builder_.key(object).ns;
     builder_.soft(object,
@@ -185,7 +186,7 @@ class References {
                   "its CA");
   }
 
-  void add_store(uint32_t object, const Json& store) {
+  void add_store(NodeId object, const Json& store) {
     std::string_view kind = store["kind"].string_or("SecretStore");
     builder_.soft(object,
                   find("external-secrets.io", kind,
@@ -194,7 +195,7 @@ class References {
                   "its store");
   }
 
-  void add_policy(uint32_t object, const Json& spec) {
+  void add_policy(NodeId object, const Json& spec) {
     const Json& parameter = spec["paramKind"];
     if (!parameter.is_object()) return;
     Result<object::ApiVersion> version = object::ApiVersion::parse(parameter["apiVersion"].string_or(""));
@@ -203,18 +204,18 @@ class References {
     builder_.soft(object, builder_.kinds[kind].definition_object, "the CRD of its parameters");
   }
 
-  void add_policy_binding(uint32_t object, const Json& spec) {
+  void add_policy_binding(NodeId object, const Json& spec) {
     std::string_view kind = builder_.key(object).kind;
     kind.remove_suffix(std::string_view("Binding").size());
     std::string_view name = spec["policyName"].string_or("");
-    uint32_t policy = find(builder_.key(object).group, kind, {}, name);
+    NodeId policy = find(builder_.key(object).group, kind, {}, name);
     builder_.soft(object, policy, "its policy");
-    if (policy == kNone) return;
-    for (uint32_t parameter : find_parameters(builder_, builder_.value(policy)["spec"]["paramKind"], spec["paramRef"]))
+    if (policy == kNoNode) return;
+    for (NodeId parameter : find_parameters(builder_, builder_.value(policy)["spec"]["paramKind"], spec["paramRef"]))
       builder_.soft(object, parameter, "its parameters");
   }
 
-  void add_api_service(uint32_t object, const Json& spec) {
+  void add_api_service(NodeId object, const Json& spec) {
     builder_.soft(
         object, find("", "Service", spec["service"]["namespace"].string_or(""), spec["service"]["name"].string_or("")),
         "its Service");
@@ -226,8 +227,8 @@ class References {
   }
 
   struct Rights {
-    std::vector<uint32_t> bindings;
-    uint32_t node = kNone;
+    std::vector<NodeId> bindings;
+    NodeId node = kNoNode;
   };
 
   GraphBuilder& builder_;

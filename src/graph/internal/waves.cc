@@ -13,6 +13,9 @@ constexpr std::string_view kHookWeight = "helm.sh/hook-weight";
 constexpr std::string_view kWave = "argocd.argoproj.io/sync-wave";
 constexpr std::string_view kArgoHook = "argocd.argoproj.io/hook";
 
+// One number per node, or per object.
+using Numbers = plan::IdVector<NodeId, uint32_t>;
+
 enum class Phase : uint8_t { before, main, after };
 
 struct Place {
@@ -35,16 +38,16 @@ class Steps {
   explicit Steps(GraphBuilder& builder) : builder_(builder) {}
 
   void run() {
-    std::map<Place, std::vector<uint32_t>> places;
-    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+    std::map<Place, std::vector<NodeId>> places;
+    for (NodeId i : builder_.objects()) {
       note_hooks(i);
       if (builder_.contents->left_out[i]) continue;
       if (std::optional<Place> place = place_of(i)) places[*place].push_back(i);
     }
-    builder_.step_of.assign(builder_.object_count(), kNone);
+    builder_.step_of = Numbers(builder_.object_count(), kNone);
     if (places.size() < 2) return;
     for (const auto& [place, objects] : places) {
-      for (uint32_t object : objects) builder_.step_of[object] = static_cast<uint32_t>(builder_.steps.size());
+      for (NodeId object : objects) builder_.step_of[object] = static_cast<uint32_t>(builder_.steps.size());
       bool is_one = place.phase == Phase::main;
       builder_.steps.push_back(
           {.text = place.text(), .reason = fmt::format("{} {} first", place.text(), is_one ? "comes" : "come")});
@@ -52,7 +55,7 @@ class Steps {
   }
 
  private:
-  std::optional<Place> place_of(uint32_t object) {
+  std::optional<Place> place_of(NodeId object) {
     const Json& annotations = builder_.annotations(object);
     std::optional<Hook> hook = read_hook(annotations, builder_.options.was_there);
     Place place;
@@ -68,7 +71,7 @@ class Steps {
 
   static bool is_free(Family family) { return family == Family::name_space || family == Family::definition; }
 
-  int number(uint32_t object, std::string_view annotation, std::string_view text) {
+  int number(NodeId object, std::string_view annotation, std::string_view text) {
     text = trim(text);
     if (text.empty()) return 0;
     int value = 0;
@@ -84,7 +87,7 @@ class Steps {
     return 0;
   }
 
-  void note_hooks(uint32_t object) {
+  void note_hooks(NodeId object) {
     const Json& annotations = builder_.annotations(object);
     std::string_view argo_hook = annotations[kArgoHook].string_or("");
     std::string what;
@@ -124,16 +127,16 @@ class Waves {
   }
 
   void run() {
-    std::vector<uint32_t> behind = behind_guards();
-    std::vector<std::vector<uint32_t>> parts(builder_.steps.size());
-    for (uint32_t i = 0; i < builder_.object_count(); ++i)
+    Numbers behind = behind_guards();
+    std::vector<std::vector<NodeId>> parts(builder_.steps.size());
+    for (NodeId i : builder_.objects())
       if (builder_.step_of[i] != kNone) parts[std::max(builder_.step_of[i] + 1, behind[i]) - 1].push_back(i);
-    std::vector<uint32_t> nodes;
+    std::vector<NodeId> nodes;
     for (uint32_t step = 0; step + 1 < builder_.steps.size(); ++step) {
       nodes.push_back(builder_.add_named(Node::Kind::wave, builder_.steps[step].text));
-      for (uint32_t object : parts[step]) builder_.need(nodes[step], object, Level::ready, true, "a part of it");
+      for (NodeId object : parts[step]) builder_.need(nodes[step], object, Level::ready, true, "a part of it");
     }
-    for (uint32_t i = 0; i < builder_.object_count(); ++i) {
+    for (NodeId i : builder_.objects()) {
       uint32_t step = builder_.step_of[i];
       if (step != kNone && step > 0)
         builder_.need(i, nodes[step - 1], Level::ready, true, builder_.steps[step - 1].reason);
@@ -147,14 +150,14 @@ class Waves {
  private:
   // Raises the number of every node to the largest one among the nodes that it needs, directly or not. There are few
   // distinct numbers, so this ends soon.
-  void spread(std::vector<uint32_t>& numbers) const {
-    std::vector<uint32_t> open;
-    for (uint32_t node = 0; node < numbers.size(); ++node)
+  void spread(Numbers& numbers) const {
+    std::vector<NodeId> open;
+    for (NodeId node : numbers.ids())
       if (numbers[node] != 0) open.push_back(node);
     while (!open.empty()) {
-      uint32_t node = open.back();
+      NodeId node = open.back();
       open.pop_back();
-      for (uint32_t needer : needers_.from(node)) {
+      for (NodeId needer : needers_.from(node)) {
         if (numbers[needer] >= numbers[node]) continue;
         numbers[needer] = numbers[node];
         open.push_back(needer);
@@ -164,14 +167,14 @@ class Waves {
 
   // Returns for every node the last step, counted from 1, of the objects behind the guards that it waits for. The
   // result is 0 if there are none.
-  std::vector<uint32_t> behind_guards() const {
-    std::vector<uint32_t> steps(builder_.contents->nodes.size());
-    for (uint32_t i = 0; i < builder_.object_count(); ++i)
+  Numbers behind_guards() const {
+    Numbers steps(builder_.contents->nodes.size());
+    for (NodeId i : builder_.objects())
       if (builder_.step_of[i] != kNone) steps[i] = builder_.step_of[i] + 1;
     spread(steps);
-    std::vector<uint32_t> behind(steps.size());
-    const std::vector<Guard>& guards = builder_.contents->guards;
-    for (uint32_t g = 0; g < guards.size(); ++g) {
+    Numbers behind(steps.size());
+    const plan::IdVector<GuardId, Guard>& guards = builder_.contents->guards;
+    for (GuardId g : guards.ids()) {
       uint32_t last = steps[builder_.guard_node(g)];
       behind[builder_.guard_node(g)] = last;
       // The configuration is ready only once it has its certificate.
@@ -182,7 +185,7 @@ class Waves {
   }
 
   GraphBuilder& builder_;
-  plan::Adjacency needers_;  // from each node to those that need it, by hard needs
+  plan::Adjacency<NodeId> needers_;  // from each node to those that need it, by hard needs
 };
 
 }  // namespace

@@ -44,17 +44,19 @@ void count(Collateral& collateral, const object::Key& key, const Json& object, M
   if (made_by != MadeBy::ours) count_foreign(collateral, key, object, made_by);
 }
 
-Provenance makers_of(const Run& run) {
-  auto is_cluster_wide = [&known = run.discovery.known()](const std::string& group, const std::string& kind) {
+Provenance makers_of(const kube::Discovered& known, const Run& run) {
+  auto is_cluster_wide = [&known](const std::string& group, const std::string& kind) {
     const object::Resource* resource = known.find(group, kind);
     return !resource || !resource->namespaced;
   };
-  Provenance provenance(run.options.bundle, is_cluster_wide);
-  for (uint32_t i = 0; i < run.targets.size(); ++i) provenance.add(run.key(i), run.states[i].uid);
+  Provenance provenance(run.options().bundle, is_cluster_wide);
+  for (NodeId i : run.ids()) provenance.add(run.key(i), run.state(i).uid);
   return provenance;
 }
 
 struct Contents {
+  kube::Client& client;
+  kube::Discovery& discovery;
   Run& run;
   const Tracker& tracker;
   const Provenance& provenance;
@@ -76,7 +78,7 @@ struct Contents {
     auto found = by_namespace.find(key.ns);
     if (found == by_namespace.end() || run.find(key)) return;
     MadeBy made_by = provenance.of(key, object);
-    if (is_incidental(key, object, run.options.bundle)) {
+    if (is_incidental(key, object, run.options().bundle)) {
       if (made_by != MadeBy::ours) count_foreign(found->second, key, object, made_by);
       return;
     }
@@ -92,8 +94,8 @@ struct Contents {
   // objects. This happens after a run that was killed while it deleted the CRD.
   Task<bool> is_served_no_more(object::Resource resource, const kube::Failure& failure) {
     if (!failure.is(kube::FaultKind::not_served)) co_return false;
-    if (!co_await run.discovery.refresh()) co_return false;
-    const kube::Discovered& known = run.discovery.known();
+    if (!co_await discovery.refresh()) co_return false;
+    const kube::Discovered& known = discovery.known();
     bool is_down = std::ranges::any_of(
         known.problems(), [&](const kube::GroupProblem& problem) { return problem.group == resource.group; });
     co_return !is_down && !known.find(resource.group, resource.kind);
@@ -109,7 +111,7 @@ struct Contents {
     Backoff pauses = kRetryPauses;
     bool is_told = false;
     for (int answers = 0; answers < kAnswers;) {
-      auto list = co_await run.client.list(resource, {.ns = ns, .metadata_only = true});
+      auto list = co_await client.list(resource, {.ns = ns, .metadata_only = true});
       if (list) {
         for (const Json& object : list->items) take(resource, object);
         co_return;
@@ -118,30 +120,30 @@ struct Contents {
       const kube::Fault* fault = list.error().fault();
       if (fault && fault->disposition == kube::Disposition::permanent) break;
       if (fault) ++answers;
-      if (!std::exchange(is_told, true) && !run.waits.cancelled())
+      if (!std::exchange(is_told, true) && !run.halt().waits().cancelled())
         run.note(journal::EventKind::error,
                  fmt::format("{} cannot be listed at the moment: what goes with a namespace is not known yet",
                              resource.name_with_group()),
                  list.error().error());
-      if (!co_await sleep_for(run.loop, pauses.next())) break;
+      if (!co_await sleep_for(run.loop(), pauses.next())) break;
     }
     miss(resource);
   }
 };
 
-Task<void> find_contents(Run& run, const Tracker& tracker, const Provenance& provenance,
-                         std::map<std::string, Collateral>& by_namespace) {
-  auto [kinds, incomplete] = namespaced_kinds(run.discovery.known());
-  if (run.options.bundle) {
-    kinds = all_namespaced_kinds(run.discovery.known());
+Task<void> find_contents(kube::Client& client, kube::Discovery& discovery, Run& run, const Tracker& tracker,
+                         const Provenance& provenance, std::map<std::string, Collateral>& by_namespace) {
+  auto [kinds, incomplete] = namespaced_kinds(discovery.known());
+  if (run.options().bundle) {
+    kinds = all_namespaced_kinds(discovery.known());
     // Nobody misses Events, and a busy namespace has thousands of them.
     std::erase_if(kinds, [](const object::Resource& kind) {
       return kind.kind == "Event" && (kind.group.empty() || kind.group == "events.k8s.io");
     });
     incomplete = false;
   }
-  Contents contents{run, tracker, provenance, by_namespace, incomplete};
-  Scope scope(run.loop, co_await current_cancel());
+  Contents contents{client, discovery, run, tracker, provenance, by_namespace, incomplete};
+  Scope scope(run.loop(), co_await current_cancel());
   for (const object::Resource& kind : kinds) {
     if (by_namespace.size() > kFewNamespaces) scope.spawn(contents.read(kind, ""));
     else
@@ -174,13 +176,14 @@ std::string Collateral::foreign_text() const {
                      foreign == 1 ? "1 object" : fmt::format("{} objects", foreign), all);
 }
 
-Task<std::vector<Collateral>> find_collateral(Run& run, const Tracker& tracker) {
+Task<std::vector<Collateral>> find_collateral(kube::Client& client, kube::Discovery& discovery, Run& run,
+                                              const Tracker& tracker) {
   std::vector<Collateral> collaterals;
   std::map<std::string, Collateral> by_namespace;
-  Provenance provenance = makers_of(run);
-  for (uint32_t i = 0; i < run.targets.size(); ++i) {
+  Provenance provenance = makers_of(discovery.known(), run);
+  for (NodeId i : run.ids()) {
     const object::Key& key = run.key(i);
-    if (run.states[i].last.is_null()) continue;
+    if (run.state(i).last.is_null()) continue;
     if (is_crd(key)) {
       Tracker::Others others = tracker.others_of(i);
       Collateral collateral{.container = i};
@@ -197,7 +200,7 @@ Task<std::vector<Collateral>> find_collateral(Run& run, const Tracker& tracker) 
       by_namespace[key.name].container = i;
     }
   }
-  if (!by_namespace.empty()) co_await find_contents(run, tracker, provenance, by_namespace);
+  if (!by_namespace.empty()) co_await find_contents(client, discovery, run, tracker, provenance, by_namespace);
   for (auto& [ns, collateral] : by_namespace) collaterals.push_back(std::move(collateral));
   std::erase_if(collaterals, [](const Collateral& collateral) {
     return collateral.count == 0 && collateral.foreign == 0 && collateral.unread.empty();

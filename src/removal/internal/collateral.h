@@ -13,7 +13,7 @@ namespace fairlead::removal {
 // The objects that are deleted with one CRD or Namespace and are not among the targets.
 struct Collateral {
   // The CRD or Namespace, which is a target.
-  uint32_t container = 0;
+  NodeId container;
   size_t count = 0;
   // The names of a few of them: "Widget team/a"
   std::vector<std::string> named;
@@ -41,6 +41,7 @@ struct Collateral {
 // Finds the collateral of every CRD and Namespace among the targets. Instances are known from watches. The contents of
 // namespaces cost one LIST per kind: for a limited number of kinds, or for all kinds if members of a bundle are
 // deleted, because others must not lose anything then.
-Task<std::vector<Collateral>> find_collateral(Run& run, const Tracker& tracker);
+Task<std::vector<Collateral>> find_collateral(kube::Client& client, kube::Discovery& discovery, Run& run,
+                                              const Tracker& tracker);
 
 }  // namespace fairlead::removal

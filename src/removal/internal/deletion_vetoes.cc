@@ -18,13 +18,13 @@ bool names_deletions(const Json& rule) {
 
 }  // namespace
 
-Task<DeletionVetoes> DeletionVetoes::find(Run& run) {
+Task<DeletionVetoes> DeletionVetoes::find(kube::Client& client, const kube::Discovery& discovery, const Run& run) {
   DeletionVetoes found;
   for (std::string_view kind : {std::string_view("ValidatingWebhookConfiguration"),
                                 std::string_view("MutatingWebhookConfiguration"), kPolicy}) {
-    const object::Resource* resource = run.discovery.known().find(kGroup, kind);
+    const object::Resource* resource = discovery.known().find(kGroup, kind);
     if (!resource) continue;
-    auto list = co_await run.client.list(*resource, {});
+    auto list = co_await client.list(*resource, {});
     if (!list) {
       found.everything_ = true;
       break;

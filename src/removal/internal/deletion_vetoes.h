@@ -13,7 +13,7 @@ class DeletionVetoes {
  public:
   // Reads webhook configurations and policies with three LISTs. Those that are targets do not count: they are deleted
   // before any object whose deletion depends on the result.
-  static Task<DeletionVetoes> find(Run& run);
+  static Task<DeletionVetoes> find(kube::Client& client, const kube::Discovery& discovery, const Run& run);
 
   // True if a webhook or policy may refuse the deletion of the target, or if it is not known which ones are asked.
   bool may_refuse(const LiveTarget& target) const;

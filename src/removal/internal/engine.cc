@@ -30,23 +30,25 @@ const Json kNothing;
 
 class Engine {
  public:
-  explicit Engine(Run& run)
-      : run_(run),
-        loop_(run.loop),
+  Engine(kube::Client& client, kube::Discovery& discovery, Run& run)
+      : client_(client),
+        discovery_(discovery),
+        run_(run),
+        loop_(run.loop()),
         watching_(loop_, nullptr),
         work_(loop_, nullptr),
-        tracker_(run, watching_),
-        stuck_monitor_(run, tracker_),
-        sender_(run, stuck_monitor_, work_),
-        orphans_(run) {}
+        tracker_(client, discovery, run, watching_),
+        stuck_monitor_(client, discovery, run, tracker_),
+        sender_(client, run, stuck_monitor_, work_),
+        orphans_(client, discovery, run) {}
 
   Task<Ending> run(CancelSource* stop) {
     CancelHook hook;
     if (stop && stop->cancelled()) interrupt();
     else hook.set(stop, [this] { loop_.post([this] { interrupt(); }); });
     Loop::TimerId deadline{};
-    bool limited = run_.options.expires != TimePoint::max();
-    if (limited) deadline = loop_.call_at(run_.options.expires, [this] { expire(); });
+    bool limited = run_.options().expires != TimePoint::max();
+    if (limited) deadline = loop_.call_at(run_.options().expires, [this] { expire(); });
 
     Ending ending;
     if (std::optional<Error> problem = resolve()) {
@@ -56,8 +58,8 @@ class Engine {
       ending = co_await proceed();
     }
     hook.clear();
-    if (limited && !run_.out_of_time) loop_.cancel_timer(deadline);
-    if (!run_.waits.cancelled()) run_.waits.cancel();
+    if (limited && !run_.halt().out_of_time()) loop_.cancel_timer(deadline);
+    run_.halt().end_waits();
     watching_.cancel();
     co_await watching_.join();
     co_return ending;
@@ -65,29 +67,23 @@ class Engine {
 
  private:
   void interrupt() {
-    run_.stopping = true;
-    end_waits();
+    run_.halt().interrupt();
+    run_.changed().notify_all();
   }
   void expire() {
-    run_.out_of_time = true;
-    end_waits();
-  }
-  // Lets requests in flight end by themselves, but only for a limited time, since a server may not answer.
-  void end_waits() {
-    run_.waits.cancel();
-    if (!landed_) landed_.emplace(loop_, loop_.now() + plan::kLandingTime, run_.requests);
-    run_.changed.notify_all();
+    run_.halt().expire();
+    run_.changed().notify_all();
   }
 
   // Finds the kind of each target. A kind that nobody serves has no objects. Returns an error if it may only be
   // unknown, because its API server does not answer.
   std::optional<Error> resolve() {
-    const kube::Discovered& known = run_.discovery.known();
-    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+    const kube::Discovered& known = discovery_.known();
+    for (NodeId i : run_.ids()) {
       const object::Key& key = run_.key(i);
-      const object::Resource* resource = known.find(key.group, run_.targets[i].version, key.kind);
+      const object::Resource* resource = known.find(key.group, run_.targets()[i].version, key.kind);
       if (!resource) resource = known.find(key.group, key.kind);
-      if (resource) run_.states[i].resource = *resource;
+      if (resource) run_.edit(i).resource = *resource;
       for (const kube::GroupProblem& problem : known.problems())
         if (!resource && problem.group == key.group)
           return Error(ErrorKind::unavailable, fmt::format("it is not known whether {} is there", key.text()))
@@ -102,74 +98,75 @@ class Engine {
   }
 
   Task<Ending> proceed() {
-    Scope beside(loop_, &run_.waits);
+    Scope beside(loop_, &run_.halt().waits());
     beside.spawn(report_interruptions());
-    Result<void> known = co_await tracker_.start().governed_by(&run_.waits);
+    Result<void> known = co_await tracker_.start().governed_by(&run_.halt().waits());
     Ending ending;
     if (known) {
       std::vector<Collateral> collaterals = co_await look();
       bool wanted = co_await is_wanted(collaterals);
       if (wanted) {
-        if (run_.options.dry_run == DryRun::none) beside.spawn(stuck_monitor_.keep());
+        if (run_.options().dry_run == DryRun::none) beside.spawn(stuck_monitor_.keep());
         orphans_.note_owners(tracker_);
         co_await roll();
-        co_await orphans_.remove().governed_by(&run_.waits);
+        co_await orphans_.remove().governed_by(&run_.halt().waits());
       }
-      if (!run_.waits.cancelled()) run_.waits.cancel();
+      run_.halt().end_waits();
       co_await work_.join();
       co_await beside.join();
-      if (run_.out_of_time) fail_the_rest();
+      if (run_.halt().out_of_time()) fail_the_rest();
       ending = ending_of();
-      if (!wanted && !run_.stopping) ending.how = Ending::How::declined;
+      if (!wanted && !run_.halt().interrupted()) ending.how = Ending::How::declined;
     } else {
       co_await beside.join();
       ending = ending_of();
-      ending.how = run_.stopping ? Ending::How::interrupted : Ending::How::timed_out;
-      if (!run_.stopping) ending.causes = late(interruption(), run_.options).causes;
+      ending.how = run_.halt().interrupted() ? Ending::How::interrupted : Ending::How::timed_out;
+      if (!run_.halt().interrupted()) ending.causes = late(interruption(), run_.options()).causes;
     }
     co_return ending;
   }
 
   // Returns why the watches could not show which targets exist.
   Error interruption() const {
-    for (uint32_t i = 0; i < run_.targets.size(); ++i)
+    for (NodeId i : run_.ids())
       if (const Error* interruption = tracker_.interruption(i)) return *interruption;
     return Error(ErrorKind::timeout, "the API server did not list it in time");
   }
 
   // Takes in the targets from `first` on as the watches show them.
-  void take_in(uint32_t first) {
-    for (uint32_t i = first; i < run_.targets.size(); ++i) {
+  void take_in(NodeId first) {
+    for (NodeId i : run_.ids()) {
+      if (i < first) continue;
       const Json* live = tracker_.find(i);
       if (!live) continue;
-      TargetState& entry = run_.states[i];
+      TargetState& entry = run_.edit(i);
       std::string_view uid = (*live)["metadata"]["uid"].string_or("");
-      if (!run_.targets[i].uid.empty() && run_.targets[i].uid != uid) continue;
+      if (!run_.targets()[i].uid.empty() && run_.targets()[i].uid != uid) continue;
       entry.uid = uid;
       entry.last = *live;
       entry.progress = progress_of(*live);
     }
   }
 
-  std::vector<LiveTarget> live_targets() const {
-    std::vector<LiveTarget> all;
-    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-      LiveTarget target{.key = run_.key(i), .live = run_.states[i].last.is_null() ? &kNothing : &run_.states[i].last};
-      if (run_.states[i].resource) target.resource = *run_.states[i].resource;
+  plan::IdVector<NodeId, LiveTarget> live_targets() const {
+    plan::IdVector<NodeId, LiveTarget> all;
+    for (NodeId i : run_.ids()) {
+      LiveTarget target{.key = run_.key(i), .live = run_.state(i).last.is_null() ? &kNothing : &run_.state(i).last};
+      if (run_.state(i).resource) target.resource = *run_.state(i).resource;
       if (is_crd(target.key)) {
         Tracker::Others others = tracker_.others_of(i);
         target.takes_others = others.resource && (!others.known || !others.objects.empty());
       }
-      all.push_back(std::move(target));
+      all.add(std::move(target));
     }
     return all;
   }
 
-  bool stays(uint32_t i) const {
-    const TargetState& entry = run_.states[i];
+  bool stays(NodeId i) const {
+    const TargetState& entry = run_.state(i);
     if (entry.kept || tracker_.trouble(i) || !tracker_.is_known(i)) return true;
     return !entry.last.is_null() && !entry.implied &&
-           refusal_of(run_.key(i), entry.last, run_.options.bundle, run_.options.force, run_.owners);
+           refusal_of(run_.key(i), entry.last, run_.options().bundle, run_.options().force, owners_);
   }
 
   // Adds the contents of namespaces that a controller has to clean up as targets, so that they are deleted before that
@@ -177,78 +174,77 @@ class Engine {
   Task<void> add_contents(const std::vector<Collateral>& collaterals) {
     // If all targets are namespaces, the controller may be anywhere, and the namespace controller takes care of the
     // order.
-    if (std::ranges::all_of(run_.targets, [](const Target& target) { return is_namespace(target.key); })) co_return;
-    auto first = uint32_t(run_.targets.size());
+    if (std::ranges::all_of(run_.targets(), [](const Target& target) { return is_namespace(target.key); })) co_return;
+    size_t first = run_.targets().size();
     for (const Collateral& collateral : collaterals)
       if (collateral.guarded.empty() && !stays(collateral.container))
         for (const Target& target : collateral.carrying) run_.imply(target);
-    if (run_.targets.size() == first) co_return;
+    if (run_.targets().size() == first) co_return;
     (void)resolve();
-    (void)co_await tracker_.start().governed_by(&run_.waits);
-    take_in(first);
+    (void)co_await tracker_.start().governed_by(&run_.halt().waits());
+    take_in(NodeId(first));
   }
 
   // Finds the namespaces that can be deleted together with their contents. The namespace controller waits for seconds
   // before it begins, and the contents can be deleted meanwhile if nothing speaks against it.
-  Task<void> find_what_goes_at_once(std::vector<LiveTarget>& targets) {
-    std::map<std::string_view, uint32_t> namespaces;
-    for (uint32_t i = 0; i < targets.size(); ++i)
+  Task<void> find_what_goes_at_once(plan::IdVector<NodeId, LiveTarget>& targets) {
+    std::map<std::string_view, NodeId> namespaces;
+    for (NodeId i : targets.ids())
       if (is_namespace(targets[i].key) && !stays(i)) namespaces.emplace(targets[i].key.name, i);
     auto is_inside = [&](const LiveTarget& target) { return namespaces.contains(target.key.ns); };
-    if (run_.options.dry_run != DryRun::none || std::ranges::none_of(targets, is_inside)) co_return;
-    DeletionVetoes vetoes = co_await DeletionVetoes::find(run_);
+    if (run_.options().dry_run != DryRun::none || std::ranges::none_of(targets, is_inside)) co_return;
+    DeletionVetoes vetoes = co_await DeletionVetoes::find(client_, discovery_, run_);
     for (const auto& [name, i] : namespaces) targets[i].at_once = !vetoes.may_refuse(targets[i]);
-    for (uint32_t i = 0; i < targets.size(); ++i) {
+    for (NodeId i : targets.ids()) {
       auto found = namespaces.find(targets[i].key.ns);
       if (found == namespaces.end() || !targets[found->second].at_once) continue;
       if (stays(i) || vetoes.may_refuse(targets[i])) targets[found->second].at_once = false;
     }
   }
 
-  void keep_by_policy(uint32_t i, std::string why) {
+  void keep_by_policy(NodeId i, std::string why) {
     const object::Key& key = run_.key(i);
-    if (run_.states[i].progress.terminating || run_.states[i].last.is_null()) return;
+    if (run_.state(i).progress.terminating || run_.state(i).last.is_null()) return;
     std::string where = key.ns.empty() ? "" : fmt::format(" -n {}", key.ns);
-    run_.states[i].kept =
-        Error(ErrorKind::denied, fmt::format("{} stays", key.text()))
-            .because(std::move(why))
-            .next(fmt::format("fairlead delete {}/{}{} --force deletes it", key.kind, key.name, where));
+    run_.edit(i).kept = Error(ErrorKind::denied, fmt::format("{} stays", key.text()))
+                            .because(std::move(why))
+                            .next(fmt::format("fairlead delete {}/{}{} --force deletes it", key.kind, key.name, where));
   }
 
   // Finds the objects of a bundle that Helm would keep, and the Namespaces and CRDs that stay because they would take
   // such an object with them.
   void find_what_a_policy_keeps() {
-    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+    for (NodeId i : run_.ids()) {
       const object::Key& key = run_.key(i);
-      const Json& policy = run_.states[i].last["metadata"]["annotations"][kResourcePolicy];
-      if (policy.string_or("") != "keep" || run_.states[i].progress.terminating) continue;
+      const Json& policy = run_.state(i).last["metadata"]["annotations"][kResourcePolicy];
+      if (policy.string_or("") != "keep" || run_.state(i).progress.terminating) continue;
       keep_by_policy(i, fmt::format("it has the annotation {}: keep", kResourcePolicy));
       std::vector<object::Key> containers = {object::namespace_key(key.ns)};
-      if (const auto& resource = run_.states[i].resource)
+      if (const auto& resource = run_.state(i).resource)
         containers.push_back(object::crd_key(resource->name_with_group()));
       for (const object::Key& container : containers)
-        if (auto found = run_.index.find(container); found != run_.index.end())
-          keep_by_policy(found->second, fmt::format("{} would go with it, and has the annotation {}: keep", key.text(),
-                                                    kResourcePolicy));
+        if (std::optional<NodeId> found = run_.find(container))
+          keep_by_policy(
+              *found, fmt::format("{} would go with it, and has the annotation {}: keep", key.text(), kResourcePolicy));
     }
   }
 
   // Finds the Namespaces and CRDs that stay, because a bundle must not delete objects of others with them.
   void find_what_is_kept(const std::vector<Collateral>& collaterals) {
-    if (!run_.options.bundle) return;
+    if (!run_.options().bundle) return;
     find_what_a_policy_keeps();
     for (const Collateral& collateral : collaterals) {
-      TargetState& entry = run_.states[collateral.container];
+      TargetState& entry = run_.edit(collateral.container);
       // An object that is being deleted already cannot be kept.
       if (entry.progress.terminating) continue;
       Error error(ErrorKind::denied, fmt::format("{} stays", run_.key(collateral.container).text()));
-      bool bundles_lose = collateral.of_bundles > 0 && !run_.options.force;
-      if (bundles_lose || (collateral.foreign > 0 && !run_.options.with_contents))
+      bool bundles_lose = collateral.of_bundles > 0 && !run_.options().force;
+      if (bundles_lose || (collateral.foreign > 0 && !run_.options().with_contents))
         entry.kept = std::move(error)
                          .because(collateral.foreign_text())
                          .next(bundles_lose ? "remove those bundles first, or move these objects to another namespace"
                                             : "--with-contents removes them as well");
-      else if (!collateral.unread.empty() && !run_.options.with_contents)
+      else if (!collateral.unread.empty() && !run_.options().with_contents)
         entry.kept =
             std::move(error)
                 .because(fmt::format("it is not known what would go with it: {} cannot be listed", collateral.unread))
@@ -258,28 +254,29 @@ class Engine {
 
   // Finds the names of the bundles to which targets belong, where that is a reason not to delete them.
   Task<void> name_owners() {
-    if (run_.options.bundle || run_.options.force) co_return;
-    for (const TargetState& entry : run_.states) {
-      std::string label(inventory::part_of(entry.last));
-      if (label.empty() || run_.owners.contains(label)) continue;
-      run_.owners.emplace(label, co_await inventory::find_owner(run_.client, entry.last));
+    if (run_.options().bundle || run_.options().force) co_return;
+    for (NodeId i : run_.ids()) {
+      const Json& last = run_.state(i).last;
+      std::string label(inventory::part_of(last));
+      if (label.empty() || owners_.contains(label)) continue;
+      owners_.emplace(label, co_await inventory::find_owner(client_, last));
     }
   }
 
   // Finds out which targets exist, which must not be deleted, and what would be deleted with them. Makes the plan.
   Task<std::vector<Collateral>> look() {
-    take_in(0);
-    co_await name_owners().governed_by(&run_.waits);
-    std::vector<Collateral> collaterals = co_await find_collateral(run_, tracker_).governed_by(&run_.waits);
+    take_in(NodeId(0));
+    co_await name_owners().governed_by(&run_.halt().waits());
+    std::vector<Collateral> collaterals =
+        co_await find_collateral(client_, discovery_, run_, tracker_).governed_by(&run_.halt().waits());
     find_what_is_kept(collaterals);
-    if (run_.options.dry_run == DryRun::none) co_await add_contents(collaterals);
-    std::vector<LiveTarget> all = live_targets();
-    co_await find_what_goes_at_once(all).governed_by(&run_.waits);
+    if (run_.options().dry_run == DryRun::none) co_await add_contents(collaterals);
+    plan::IdVector<NodeId, LiveTarget> all = live_targets();
+    co_await find_what_goes_at_once(all).governed_by(&run_.halt().waits());
     Order order = order_of(all);
     for (const std::string& note : order.notes) run_.note(EventKind::note, note);
-    run_.order = std::move(order);
-    run_.plan.emplace(plan_of(run_.order));
-    if (run_.journal.is_detailed()) run_.journal.add({.kind = EventKind::graph, .details = graph_details(run_)});
+    run_.make_plan(std::move(order));
+    if (run_.is_detailed()) run_.add_event({.kind = EventKind::graph, .details = graph_details(run_)});
     settle_what_is_clear(collaterals);
     tell_count();
     co_return collaterals;
@@ -288,36 +285,35 @@ class Engine {
   // For readers that show how far the run is.
   void tell_count() {
     uint64_t left = 0;
-    for (uint32_t i = 0; i < run_.targets.size(); ++i) left += run_.plan->is_settled(i) ? 0 : 1;
-    run_.journal.add({.kind = EventKind::note, .state = "counted", .details = Json(Json::Object{{"objects", left}})});
+    for (NodeId i : run_.ids()) left += run_.plan()->is_settled(i) ? 0 : 1;
+    run_.add_event({.kind = EventKind::note, .state = "counted", .details = Json(Json::Object{{"objects", left}})});
   }
 
   void settle_what_is_clear(const std::vector<Collateral>& collaterals) {
-    for (uint32_t i = 0; i < run_.targets.size(); ++i)
-      if (!run_.states[i].implied) settle_if_clear(i);
+    for (NodeId i : run_.ids())
+      if (!run_.state(i).implied) settle_if_clear(i);
     for (const Collateral& collateral : collaterals)
-      if (!collateral.guarded.empty() && !run_.states[collateral.container].kept)
+      if (!collateral.guarded.empty() && !run_.state(collateral.container).kept)
         run_.refuse(
             collateral.container,
             Error(ErrorKind::denied, fmt::format("{} is not removed", run_.key(collateral.container).text()))
                 .because(fmt::format("{} would go with it, and has the annotation fairlead.dev/delete: protected",
                                      collateral.guarded)));
     spare_contents();
-    for (uint32_t i = 0; i < run_.targets.size(); ++i)
-      if (run_.states[i].implied) settle_if_clear(i);
+    for (NodeId i : run_.ids())
+      if (run_.state(i).implied) settle_if_clear(i);
   }
 
   // The contents of namespaces that stay are left alone.
   void spare_contents() {
-    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-      if (!run_.states[i].implied || !run_.plan->is_settled(*run_.find_namespace_of(i))) continue;
-      run_.states[i].spared = true;
-      run_.plan->done(i);
+    for (NodeId i : run_.ids()) {
+      if (!run_.state(i).implied || !run_.plan()->is_settled(*run_.find_namespace_of(i))) continue;
+      run_.spare(i);
     }
   }
 
-  void settle_if_clear(uint32_t i) {
-    TargetState& entry = run_.states[i];
+  void settle_if_clear(NodeId i) {
+    const TargetState& entry = run_.state(i);
     const object::Key& key = run_.key(i);
     if (entry.spared) return;
     if (const Error* trouble = tracker_.trouble(i); trouble && trouble->kind() != ErrorKind::not_found) {
@@ -327,17 +323,15 @@ class Engine {
     } else if (!tracker_.is_known(i)) {
       // The run ended before anything was known about this target.
     } else if (entry.last.is_null()) {
-      entry.state = State::absent;
-      run_.plan->done(i);
+      run_.ended(i, State::absent);
     } else if (entry.implied) {
       // The user did not ask for it, so it is neither refused nor kept.
-    } else if (auto refusal = refusal_of(key, entry.last, run_.options.bundle, run_.options.force, run_.owners)) {
+    } else if (auto refusal = refusal_of(key, entry.last, run_.options().bundle, run_.options().force, owners_)) {
       run_.refuse(i, *std::move(refusal));
     } else if (entry.kept) {
-      entry.state = State::kept;
       run_.tell(EventKind::warning, i, "stays",
                 fmt::format("it stays: {} ({})", entry.kept->cause()->message(), entry.kept->next()));
-      run_.plan->done(i);
+      run_.ended(i, State::kept);
     }
   }
 
@@ -345,8 +339,8 @@ class Engine {
   Task<bool> is_wanted(const std::vector<Collateral>& collaterals) {
     std::map<std::string, size_t> kinds;
     size_t count = 0;
-    for (uint32_t i = 0; i < run_.targets.size(); ++i)
-      if (!run_.plan->is_settled(i) && !run_.states[i].implied) {
+    for (NodeId i : run_.ids())
+      if (!run_.plan()->is_settled(i) && !run_.state(i).implied) {
         ++kinds[run_.key(i).kind];
         ++count;
       }
@@ -361,52 +355,58 @@ class Engine {
     if (count > 0) text += fmt::format(" ({})", list);
     text += ".";
     for (const Collateral& collateral : collaterals) {
-      if (run_.plan->is_settled(collateral.container) || collateral.count == 0) continue;
+      if (run_.plan()->is_settled(collateral.container) || collateral.count == 0) continue;
       text += "\n" + collateral.text(run_);
       run_.tell(EventKind::note, collateral.container, "takes",
                 collateral.text(run_).substr(run_.key(collateral.container).text().size() + 2));
     }
-    if (count == 0 || run_.options.dry_run != DryRun::none || !run_.options.ask) co_return true;
-    co_return co_await run_.options.ask(std::move(text));
+    if (count == 0 || run_.options().dry_run != DryRun::none || !run_.options().ask) co_return true;
+    co_return co_await run_.options().ask(std::move(text));
   }
 
   Task<void> roll() {
-    while (run_.plan->unsettled() > 0 && !run_.stopping && !run_.out_of_time) {
-      if (std::vector<uint32_t> next = run_.plan->take_startable(); !next.empty()) sender_.send(std::move(next));
-      else (void)co_await run_.changed.wait_uncancelled();
+    while (run_.plan()->unsettled() > 0 && !run_.halt().interrupted() && !run_.halt().out_of_time()) {
+      if (std::vector<NodeId> next = run_.take_startable(); !next.empty()) sender_.send(std::move(next));
+      else (void)co_await run_.changed().wait_uncancelled();
     }
   }
 
   void fail_the_rest() {
-    for (uint32_t i = 0; i < run_.targets.size(); ++i)
-      if (run_.plan->state(i) == Plan::State::started) stuck_monitor_.give_up(i, run_.options.timeout);
+    for (NodeId i : run_.ids())
+      if (run_.plan()->state(i) == Plan::State::started) stuck_monitor_.give_up(i, run_.options().timeout);
+  }
+
+  State final_state(NodeId i) const {
+    const TargetState& entry = run_.state(i);
+    if (run_.plan() && run_.plan()->state(i) == Plan::State::blocked) return State::blocked;
+    return entry.told && entry.state == State::not_begun ? State::leaving : entry.state;
   }
 
   Ending ending_of() {
     Ending ending;
     bool all_late = true;
-    for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-      TargetState& entry = run_.states[i];
+    for (NodeId i : run_.ids()) {
+      const TargetState& entry = run_.state(i);
       if (entry.spared) continue;
-      run_.settle(i, entry.state);
-      if (run_.plan && run_.plan->state(i) == Plan::State::blocked) entry.state = State::blocked;
-      if (entry.told && entry.state == State::not_begun) entry.state = State::leaving;
+      run_.cancel_timer(i);
       if (entry.error) {
         all_late = all_late && entry.error->kind() == ErrorKind::timeout;
         Cause cause{.error = *entry.error, .blocks = {}};
-        for (uint32_t blocked : run_.plan->blocked_by(i)) cause.blocks.push_back(run_.key(blocked));
+        for (NodeId blocked : run_.plan()->blocked_by(i)) cause.blocks.push_back(run_.key(blocked));
         ending.causes.push_back(std::move(cause));
       }
       ending.objects.push_back({.key = run_.key(i),
-                                .source = run_.targets[i].source,
-                                .state = entry.state,
+                                .source = run_.targets()[i].source,
+                                .state = final_state(i),
                                 .error = entry.error ? entry.error : entry.kept});
     }
     if (!ending.causes.empty()) ending.how = all_late ? Ending::How::timed_out : Ending::How::failed;
-    if (run_.stopping) ending.how = Ending::How::interrupted;
+    if (run_.halt().interrupted()) ending.how = Ending::How::interrupted;
     return ending;
   }
 
+  kube::Client& client_;
+  kube::Discovery& discovery_;
   Run& run_;
   Loop& loop_;
   Scope watching_;
@@ -415,13 +415,14 @@ class Engine {
   StuckMonitor stuck_monitor_;
   Sender sender_;
   Orphans orphans_;
-  std::optional<CancelAt> landed_;
+  // The owners of targets that belong to bundles.
+  Owners owners_;
 };
 
 }  // namespace
 
-Task<Ending> execute(Run& run, CancelSource* stop) {
-  Engine engine(run);
+Task<Ending> execute(kube::Client& client, kube::Discovery& discovery, Run& run, CancelSource* stop) {
+  Engine engine(client, discovery, run);
   co_return co_await engine.run(stop);
 }
 

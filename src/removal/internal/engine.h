@@ -6,6 +6,6 @@
 namespace fairlead::removal {
 
 // Deletes the targets of the run. Cancelling `stop` (may be null) lets requests in flight end.
-Task<Ending> execute(Run& run, CancelSource* stop);
+Task<Ending> execute(kube::Client& client, kube::Discovery& discovery, Run& run, CancelSource* stop);
 
 }  // namespace fairlead::removal

@@ -18,18 +18,18 @@ constexpr size_t kFewPlaces = 3;
 
 }  // namespace
 
-bool Orphans::is_new(uint32_t definition) const {
+bool Orphans::is_new(NodeId definition) const {
   std::optional<WallTime> made =
-      parse_timestamp(run_.states[definition].last["metadata"]["creationTimestamp"].string_or(""));
-  return made && run_.loop.clock().wall_now() - *made < kNew;
+      parse_timestamp(run_.state(definition).last["metadata"]["creationTimestamp"].string_or(""));
+  return made && run_.loop().clock().wall_now() - *made < kNew;
 }
 
-bool Orphans::is_gone(uint32_t target) const { return run_.states[target].state == ObjectEnding::State::gone; }
+bool Orphans::is_gone(NodeId target) const { return run_.state(target).state == ObjectEnding::State::gone; }
 
 void Orphans::note_owners(const Tracker& tracker) {
-  if (run_.options.dry_run != DryRun::none || run_.options.cascade == Cascade::orphan) return;
-  for (uint32_t i = 0; i < run_.targets.size(); ++i) {
-    if (!is_crd(run_.key(i)) || run_.states[i].last.is_null() || !is_new(i)) continue;
+  if (run_.options().dry_run != DryRun::none || run_.options().cascade == Cascade::orphan) return;
+  for (NodeId i : run_.ids()) {
+    if (!is_crd(run_.key(i)) || run_.state(i).last.is_null() || !is_new(i)) continue;
     const kube::Watched* instances = tracker.instances_of(i);
     if (!instances) continue;
     for (const auto& [place, object] : instances->objects())
@@ -55,13 +55,13 @@ std::set<std::string> Orphans::places() const {
 Task<void> Orphans::remove() {
   std::set<std::string> where = places();
   if (where.empty()) co_return;
-  std::vector<object::Resource> kinds = namespaced_kinds(run_.discovery.known()).kinds;
-  for (object::Resource& kind : supporting_kinds(run_.discovery.known())) kinds.push_back(std::move(kind));
+  std::vector<object::Resource> kinds = namespaced_kinds(discovery_.known()).kinds;
+  for (object::Resource& kind : supporting_kinds(discovery_.known())) kinds.push_back(std::move(kind));
   std::erase_if(kinds, [this](const object::Resource& kind) {
     auto definition = run_.find(object::crd_key(kind.name_with_group()));
     return definition && is_gone(*definition);
   });
-  Scope scope(run_.loop, co_await current_cancel());
+  Scope scope(run_.loop(), co_await current_cancel());
   for (const object::Resource& kind : kinds)
     for (const std::string& ns : where) scope.spawn(look_at(kind, ns));
   co_await scope.join();
@@ -79,7 +79,7 @@ const Orphans::Owner* Orphans::owner_of(const Json& object) const {
 
 Task<void> Orphans::look_at(object::Resource resource, std::string ns) {
   // A kind that cannot be listed is skipped.
-  auto list = co_await run_.client.list(resource, {.ns = ns, .metadata_only = true});
+  auto list = co_await client_.list(resource, {.ns = ns, .metadata_only = true});
   if (!list) co_return;
   for (const Json& object : list->items)
     if (const Owner* owner = owner_of(object);
@@ -94,19 +94,19 @@ Task<void> Orphans::remove(const object::Resource& resource, const Json& object,
                   .ns = std::string(metadata["namespace"].string_or("")),
                   .name = std::string(metadata["name"].string_or(""))};
   auto removed =
-      co_await run_.client
+      co_await client_
           .remove(resource, key.ns, key.name,
                   {.uid = std::string(metadata["uid"].string_or("")), .propagation = "Background", .dry_run = false})
-          .governed_by(&run_.requests);
+          .governed_by(&run_.halt().requests());
   std::string why = fmt::format("{}, which owned it, is gone", owner.key.text());
   if (removed)
-    run_.journal.add({.kind = EventKind::removed, .key = std::move(key), .state = "gone", .text = std::move(why)});
+    run_.add_event({.kind = EventKind::removed, .key = std::move(key), .state = "gone", .text = std::move(why)});
   else if (!removed.error().is(kube::FaultKind::not_found) && !removed.error().is(kube::FaultKind::conflict))
-    run_.journal.add({.kind = EventKind::warning,
-                      .key = std::move(key),
-                      .state = "left",
-                      .text = why + "; nobody else will remove it, and it could not be removed",
-                      .error = removed.error().error()});
+    run_.add_event({.kind = EventKind::warning,
+                    .key = std::move(key),
+                    .state = "left",
+                    .text = why + "; nobody else will remove it, and it could not be removed",
+                    .error = removed.error().error()});
 }
 
 }  // namespace fairlead::removal

@@ -16,7 +16,8 @@ namespace fairlead::removal {
 
 class Orphans {
  public:
-  explicit Orphans(Run& run) : run_(run) {}
+  Orphans(kube::Client& client, const kube::Discovery& discovery, Run& run)
+      : client_(client), discovery_(discovery), run_(run) {}
 
   // Notes the instances of such new CRDs, since they may own objects. Call before anything is deleted.
   void note_owners(const Tracker& tracker);
@@ -26,11 +27,11 @@ class Orphans {
  private:
   struct Owner {
     object::Key key;
-    uint32_t definition = 0;
+    NodeId definition;
   };
 
-  bool is_new(uint32_t definition) const;
-  bool is_gone(uint32_t target) const;
+  bool is_new(NodeId definition) const;
+  bool is_gone(NodeId target) const;
   // Returns the namespaces in which they may own objects; an empty name stands for all namespaces.
   std::set<std::string> places() const;
   // Returns one of the object's owners if all of them are deleted; otherwise null.
@@ -38,6 +39,8 @@ class Orphans {
   Task<void> look_at(object::Resource resource, std::string ns);
   Task<void> remove(const object::Resource& resource, const Json& object, const Owner& owner);
 
+  kube::Client& client_;
+  const kube::Discovery& discovery_;
   Run& run_;
   std::map<std::string, Owner, std::less<>> owners_;  // by uid
 };

@@ -32,70 +32,70 @@ bool says_gone(const Json& answer, std::string_view uid) {
 
 }  // namespace
 
-void Sender::send(std::vector<uint32_t> targets) {
-  std::ranges::sort(targets, {}, [this](uint32_t target) {
-    return std::pair<std::string_view, uint32_t>(run_.key(target).ns, target);
-  });
-  for (uint32_t target : targets)
-    if (!run_.plan->is_settled(target)) begin(target);
+void Sender::send(std::vector<NodeId> targets) {
+  std::ranges::sort(targets, {},
+                    [this](NodeId target) { return std::pair<std::string_view, NodeId>(run_.key(target).ns, target); });
+  for (NodeId target : targets)
+    if (!run_.plan()->is_settled(target)) begin(target);
   fill();
 }
 
-void Sender::begin(uint32_t target) {
-  TargetState& entry = run_.states[target];
-  if (run_.options.dry_run == DryRun::client) return would_go(target);
-  if (run_.options.dry_run == DryRun::none) {
-    entry.moved_at = run_.loop.now();
+void Sender::begin(NodeId target) {
+  TargetState& entry = run_.edit(target);
+  if (run_.options().dry_run == DryRun::client) return would_go(target);
+  if (run_.options().dry_run == DryRun::none) {
+    entry.moved_at = run_.loop().now();
     stuck_monitor_.set_time(target);
   }
   // A second DELETE changes nothing for an object that is being deleted, unless it asks for another propagation.
-  if (entry.progress.terminating && run_.options.cascade == Cascade::background && run_.options.dry_run == DryRun::none)
+  if (entry.progress.terminating && run_.options().cascade == Cascade::background &&
+      run_.options().dry_run == DryRun::none)
     return told(target, "on its way out already");
   enqueue(target);
 }
 
-void Sender::enqueue(uint32_t target) {
+void Sender::enqueue(NodeId target) {
   if (is_namespace(run_.key(target))) queue_.push_front(target);
   else queue_.push_back(target);
 }
 
 void Sender::fill() {
-  while (under_way_ < kUnderWay && !queue_.empty() && !run_.waits.cancelled()) {
-    uint32_t target = queue_.front();
+  while (under_way_ < kUnderWay && !queue_.empty() && !run_.halt().waits().cancelled()) {
+    NodeId target = queue_.front();
     queue_.pop_front();
-    if (run_.plan->is_settled(target)) continue;
+    if (run_.plan()->is_settled(target)) continue;
     ++under_way_;
     scope_.spawn(remove(target));
   }
 }
 
-Task<void> Sender::remove(uint32_t target) {
+Task<void> Sender::remove(NodeId target) {
   kube::Outcome<kube::Reply> outcome =
-      co_await run_.client
-          .remove(*run_.states[target].resource, run_.key(target).ns, run_.key(target).name,
-                  {.uid = run_.states[target].uid,
-                   .propagation = std::string(propagation_of(run_.options.cascade)),
-                   .dry_run = run_.options.dry_run == DryRun::server})
-          .governed_by(&run_.requests);
+      co_await client_
+          .remove(*run_.state(target).resource, run_.key(target).ns, run_.key(target).name,
+                  {.uid = run_.state(target).uid,
+                   .propagation = std::string(propagation_of(run_.options().cascade)),
+                   .dry_run = run_.options().dry_run == DryRun::server})
+          .governed_by(&run_.halt().requests());
   --under_way_;
-  bool repeat = !run_.plan->is_settled(target) && is_to_repeat(target, outcome);
+  bool repeat = !run_.plan()->is_settled(target) && is_to_repeat(target, outcome);
   fill();
   if (!repeat) co_return;
   Duration pause = pauses_.try_emplace(target, kRetryPauses).first->second.next();
-  if (!co_await sleep_for(run_.loop, pause).governed_by(&run_.waits)) co_return;
+  if (!co_await sleep_for(run_.loop(), pause).governed_by(&run_.halt().waits())) co_return;
   enqueue(target);
   fill();
 }
 
-bool Sender::is_to_repeat(uint32_t target, const kube::Outcome<kube::Reply>& outcome) {
-  TargetState& entry = run_.states[target];
+bool Sender::is_to_repeat(NodeId target, const kube::Outcome<kube::Reply>& outcome) {
+  TargetState& entry = run_.edit(target);
   if (outcome) {
     entry.fault.reset();
-    if (run_.options.dry_run == DryRun::server) would_go(target);
+    if (run_.options().dry_run == DryRun::server) would_go(target);
     else if (says_gone(outcome->value, entry.uid)) run_.gone(target);
     else {
       if (outcome->value["metadata"]["uid"].is_string()) run_.see(target, outcome->value);
-      if (!run_.plan->is_settled(target)) told(target, "");
+      if (!run_.plan()->is_settled(target)) told(target, "");
     }
     return false;
   }
@@ -111,8 +111,8 @@ bool Sender::is_to_repeat(uint32_t target, const kube::Outcome<kube::Reply>& out
   }
   if (fault && fault->kind != FaultKind::conflict && fault->disposition == kube::Disposition::permanent) {
     auto around = run_.find_namespace_of(target);
-    bool goes_anyway = around && run_.plan->state(*around) == Plan::State::started;
-    if (goes_anyway && run_.states[*around].told) {
+    bool goes_anyway = around && run_.plan()->state(*around) == Plan::State::started;
+    if (goes_anyway && run_.state(*around).told) {
       told(target, "goes with its namespace");
       return false;
     }
@@ -130,22 +130,18 @@ bool Sender::is_to_repeat(uint32_t target, const kube::Outcome<kube::Reply>& out
   return true;
 }
 
-void Sender::would_go(uint32_t target) {
-  run_.settle(target, State::would_go);
+void Sender::would_go(NodeId target) {
   run_.tell(EventKind::note, target, "would go", "would be removed");
-  run_.plan->done(target);
-  run_.changed.notify_all();
+  run_.ended(target, State::would_go);
 }
 
-void Sender::told(uint32_t target, std::string text) {
-  TargetState& entry = run_.states[target];
+void Sender::told(NodeId target, std::string text) {
+  TargetState& entry = run_.edit(target);
   entry.told = true;
-  entry.moved_at = run_.loop.now();
+  entry.moved_at = run_.loop().now();
   run_.tell(EventKind::progress, target, "leaving", std::move(text));
-  if (run_.options.wait || run_.plan->is_needed_done(target)) return;
-  run_.settle(target, State::leaving);
-  run_.plan->done(target);
-  run_.changed.notify_all();
+  if (run_.options().wait || run_.plan()->is_needed_done(target)) return;
+  run_.ended(target, State::leaving);
 }
 
 }  // namespace fairlead::removal

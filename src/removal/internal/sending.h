@@ -17,32 +17,33 @@ namespace fairlead::removal {
 class Sender {
  public:
   // The requests run in `scope`, which its owner joins.
-  Sender(Run& run, StuckMonitor& stuck_monitor, Scope& scope)
-      : run_(run), stuck_monitor_(stuck_monitor), scope_(scope) {}
+  Sender(kube::Client& client, Run& run, StuckMonitor& stuck_monitor, Scope& scope)
+      : client_(client), run_(run), stuck_monitor_(stuck_monitor), scope_(scope) {}
 
   // Deletes the targets. Requires that everything that has to be deleted before them is deleted. Objects of one
   // namespace are sent together, so that the namespace can be deleted while the contents of others are still being
   // deleted.
-  void send(std::vector<uint32_t> targets);
+  void send(std::vector<NodeId> targets);
 
  private:
-  void begin(uint32_t target);
-  void enqueue(uint32_t target);
+  void begin(NodeId target);
+  void enqueue(NodeId target);
   // Sends as many requests as may be in flight.
   void fill();
-  Task<void> remove(uint32_t target);
+  Task<void> remove(NodeId target);
   // Takes in the answer to a DELETE. Returns true if the request should be repeated.
-  bool is_to_repeat(uint32_t target, const kube::Outcome<kube::Reply>& outcome);
-  void would_go(uint32_t target);
-  void told(uint32_t target, std::string text);
+  bool is_to_repeat(NodeId target, const kube::Outcome<kube::Reply>& outcome);
+  void would_go(NodeId target);
+  void told(NodeId target, std::string text);
 
+  kube::Client& client_;
   Run& run_;
   StuckMonitor& stuck_monitor_;
   Scope& scope_;
-  std::deque<uint32_t> queue_;
+  std::deque<NodeId> queue_;
   size_t under_way_ = 0;
   // The pause before the next attempt, for each target whose DELETE was not accepted.
-  std::unordered_map<uint32_t, Backoff> pauses_;
+  std::unordered_map<NodeId, Backoff> pauses_;
 };
 
 }  // namespace fairlead::removal

@@ -38,7 +38,7 @@ void Tracker::add(const object::Resource& resource, const std::string& ns, const
   auto source = std::make_unique<Source>(resource, options);
   Source* it = source.get();
   source->watched = std::make_unique<kube::Watched>(
-      run_.client, resource, options, [this, it](const Json& object, bool gone) { changed(*it, object, gone); });
+      client_, resource, options, [this, it](const Json& object, bool gone) { changed(*it, object, gone); });
   // managedFields tell to whom an object belongs.
   source->watched->keep_managed_fields();
   sources_.push_back(std::move(source));
@@ -46,33 +46,33 @@ void Tracker::add(const object::Resource& resource, const std::string& ns, const
 
 void Tracker::plan_watches() {
   // Watch the instances of each CRD in all namespaces.
-  for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+  for (NodeId i : run_.ids()) {
     const object::Key& key = run_.key(i);
     bool is_followed = std::ranges::any_of(sources_, [&](const auto& source) { return source->definition == i; });
     if (!is_crd(key) || is_followed) continue;
-    const object::Resource* resource = run_.discovery.known().find_by_name(key.name);
+    const object::Resource* resource = discovery_.known().find_by_name(key.name);
     if (!resource || resource->name_with_group() != key.name || !resource->can("list")) continue;
     add(*resource, "", "", true);
     sources_.back()->definition = i;
   }
-  std::map<std::pair<std::string, std::string>, std::vector<uint32_t>> kinds;
-  for (uint32_t i = 0; i < run_.targets.size(); ++i) {
+  std::map<std::pair<std::string, std::string>, std::vector<NodeId>> kinds;
+  for (NodeId i : run_.ids()) {
     const Source* source = source_of(i);
     bool is_watched = source && !is_too_wide(*source);
-    if (run_.states[i].resource && !is_watched) kinds[{run_.key(i).group, run_.key(i).kind}].push_back(i);
+    if (run_.state(i).resource && !is_watched) kinds[{run_.key(i).group, run_.key(i).kind}].push_back(i);
   }
   for (const auto& [kind, members] : kinds)
-    if (!covering(*run_.states[members.front()].resource, "")) plan_watches_of(members);
+    if (!covering(*run_.state(members.front()).resource, "")) plan_watches_of(members);
 }
 
-void Tracker::plan_watches_of(const std::vector<uint32_t>& targets) {
-  const object::Resource& resource = *run_.states[targets.front()].resource;
+void Tracker::plan_watches_of(const std::vector<NodeId>& targets) {
+  const object::Resource& resource = *run_.state(targets.front()).resource;
   std::set<std::string> namespaces;
-  for (uint32_t target : targets) namespaces.insert(run_.key(target).ns);
+  for (NodeId target : targets) namespaces.insert(run_.key(target).ns);
   bool metadata_only = !is_read_whole(resource);
   bool in_all = targets.size() > 1 && namespaces.size() > kFewNamespaces && may_watch(resource, "");
   if (in_all) return add(resource, "", "", metadata_only);
-  for (uint32_t target : targets) {
+  for (NodeId target : targets) {
     const object::Key& key = run_.key(target);
     bool alone = targets.size() == 1 || !may_watch(resource, key.ns);
     add(resource, key.ns, alone ? key.name : "", metadata_only);
@@ -110,15 +110,16 @@ void Tracker::changed(Source& source, const Json& object, bool gone) {
     synced_.notify_all();
     return;
   }
-  if (source.definition && run_.plan && !run_.plan->is_settled(*source.definition)) see_instance(source, object, gone);
+  if (source.definition && run_.plan() && !run_.plan()->is_settled(*source.definition))
+    see_instance(source, object, gone);
   const Json& metadata = object["metadata"];
   auto target = run_.find({.group = source.resource.group,
                            .kind = source.resource.kind,
                            .ns = std::string(metadata["namespace"].string_or("")),
                            .name = std::string(metadata["name"].string_or(""))});
-  if (!target || !run_.plan) return;
+  if (!target || !run_.plan()) return;
   if (!gone) return run_.see(*target, object);
-  if (metadata["uid"].string_or("") == run_.states[*target].uid) run_.gone(*target);
+  if (metadata["uid"].string_or("") == run_.state(*target).uid) run_.gone(*target);
 }
 
 // A CRD makes progress when one of its instances is deleted, or begins to be deleted.
@@ -132,18 +133,18 @@ void Tracker::see_instance(Source& source, const Json& object, bool gone) {
 
 void Tracker::failed(const Source& source) {
   // Narrower watches will be tried next.
-  if (is_too_wide(source) && !source.definition && !run_.plan) return;
+  if (is_too_wide(source) && !source.definition && !run_.plan()) return;
   bool is_served = source.watched->trouble()->kind() != ErrorKind::not_found;
   if (is_served)
     run_.note(EventKind::error, fmt::format("{} cannot be watched", source.resource.name_with_group()),
               *source.watched->trouble());
-  if (is_served || !run_.plan) return;
-  for (uint32_t i = 0; i < run_.targets.size(); ++i)
+  if (is_served || !run_.plan()) return;
+  for (NodeId i : run_.ids())
     if (source_of(i) == &source) run_.gone(i, "its kind is not served any more");
 }
 
-const Tracker::Source* Tracker::source_of(uint32_t target) const {
-  const std::optional<object::Resource>& resource = run_.states[target].resource;
+const Tracker::Source* Tracker::source_of(NodeId target) const {
+  const std::optional<object::Resource>& resource = run_.state(target).resource;
   if (!resource) return nullptr;
   const object::Key& key = run_.key(target);
   const Source* too_wide = nullptr;
@@ -158,30 +159,30 @@ const Tracker::Source* Tracker::source_of(uint32_t target) const {
   return too_wide;
 }
 
-const Json* Tracker::find(uint32_t target) const {
+const Json* Tracker::find(NodeId target) const {
   const Source* source = source_of(target);
   return source ? source->watched->find(run_.key(target).ns, run_.key(target).name) : nullptr;
 }
 
-bool Tracker::is_known(uint32_t target) const {
-  if (!run_.states[target].resource) return true;
+bool Tracker::is_known(NodeId target) const {
+  if (!run_.state(target).resource) return true;
   const Source* source = source_of(target);
   return source && (source->watched->synced() || source->watched->trouble());
 }
 
-const Error* Tracker::trouble(uint32_t target) const {
+const Error* Tracker::trouble(NodeId target) const {
   const Source* source = source_of(target);
   return source && source->watched->trouble() ? &*source->watched->trouble() : nullptr;
 }
 
-const Error* Tracker::interruption(uint32_t target) const {
+const Error* Tracker::interruption(NodeId target) const {
   const Source* source = source_of(target);
   if (!source) return nullptr;
   if (source->watched->trouble()) return &*source->watched->trouble();
   return source->watched->interruption() ? &*source->watched->interruption() : nullptr;
 }
 
-Tracker::Others Tracker::others_of(uint32_t definition) const {
+Tracker::Others Tracker::others_of(NodeId definition) const {
   Others others;
   for (const auto& source : sources_) {
     if (source->definition != definition) continue;
@@ -197,7 +198,7 @@ Tracker::Others Tracker::others_of(uint32_t definition) const {
   return others;
 }
 
-const kube::Watched* Tracker::instances_of(uint32_t definition) const {
+const kube::Watched* Tracker::instances_of(NodeId definition) const {
   for (const auto& source : sources_)
     if (source->definition == definition) return source->watched.get();
   return nullptr;
@@ -214,7 +215,7 @@ const kube::Watched* Tracker::covering(const object::Resource& resource, const s
 void Tracker::report_interruptions() {
   for (const auto& source : sources_) {
     // The instances of a CRD are not served any more once it is deleted.
-    if (source->definition && run_.states[*source->definition].told) continue;
+    if (source->definition && run_.state(*source->definition).told) continue;
     const std::optional<Error>& now = source->watched->interruption();
     std::string text = now ? now->message() : std::string();
     if (text == source->interrupted) continue;

@@ -18,21 +18,22 @@ namespace fairlead::removal {
 
 class Tracker {
  public:
-  Tracker(Run& run, Scope& scope) : run_(run), scope_(scope), synced_(run.loop) {}
+  Tracker(kube::Client& client, const kube::Discovery& discovery, Run& run, Scope& scope)
+      : client_(client), discovery_(discovery), run_(run), scope_(scope), synced_(run.loop()) {}
 
   // Starts the watches that the targets need and that do not run yet. Waits until each of them has listed its objects
   // or has failed. Fails when cancelled.
   Task<Result<void>> start();
 
   // Returns the target as it is in the cluster; null if it does not exist or is not known.
-  const Json* find(uint32_t target) const;
+  const Json* find(NodeId target) const;
   // True if its watch has listed everything or has failed, or if the cluster does not serve its kind. Unless trouble()
   // says otherwise, a target that find() does not return does not exist.
-  bool is_known(uint32_t target) const;
+  bool is_known(NodeId target) const;
   // Returns why its watch failed for good; null if it did not.
-  const Error* trouble(uint32_t target) const;
+  const Error* trouble(NodeId target) const;
   // Returns why its watch does not work at the moment; null if it works.
-  const Error* interruption(uint32_t target) const;
+  const Error* interruption(NodeId target) const;
 
   // For a target that is a CRD: the instances that are not among the targets.
   struct Others {
@@ -40,10 +41,10 @@ class Tracker {
     std::vector<const Json*> objects;
     const object::Resource* resource = nullptr;
   };
-  Others others_of(uint32_t definition) const;
+  Others others_of(NodeId definition) const;
   // For a target that is a CRD: returns the watch of all its instances; null if there is none, since the kind is not
   // served.
-  const kube::Watched* instances_of(uint32_t definition) const;
+  const kube::Watched* instances_of(NodeId definition) const;
 
   // Returns a watch that shows all objects of the kind in that namespace; null if there is none.
   const kube::Watched* covering(const object::Resource& resource, const std::string& ns) const;
@@ -57,7 +58,7 @@ class Tracker {
     kube::WatchOptions options;
     std::unique_ptr<kube::Watched> watched;
     // The CRD among the targets whose instances this is.
-    std::optional<uint32_t> definition;
+    std::optional<NodeId> definition;
     // Instances that are known to be terminating, by UID.
     std::set<std::string, std::less<>> leaving;
     // The interruption that was last reported.
@@ -67,17 +68,19 @@ class Tracker {
   };
 
   void plan_watches();
-  void plan_watches_of(const std::vector<uint32_t>& targets);
+  void plan_watches_of(const std::vector<NodeId>& targets);
   void add(const object::Resource& resource, const std::string& ns, const std::string& name, bool metadata_only);
   void changed(Source& source, const Json& object, bool gone);
   void see_instance(Source& source, const Json& object, bool gone);
   // Handles the failure of a watch. If its kind is not served any more, its targets are deleted.
   void failed(const Source& source);
-  const Source* source_of(uint32_t target) const;
+  const Source* source_of(NodeId target) const;
   // True if the watch was forbidden, and narrower ones may be allowed.
   static bool is_too_wide(const Source& source);
   bool may_watch(const object::Resource& resource, const std::string& ns) const;
 
+  kube::Client& client_;
+  const kube::Discovery& discovery_;
   Run& run_;
   Scope& scope_;
   Signal synced_;

@@ -58,16 +58,17 @@ bool is_custom(const object::Key& key) {
 
 class Ordering {
  public:
-  explicit Ordering(const std::vector<LiveTarget>& targets) : targets_(targets), turns_(targets.size(), Turn::rest) {
-    order_.targets = uint32_t(targets.size());
+  explicit Ordering(const plan::IdVector<NodeId, LiveTarget>& targets)
+      : targets_(targets), turns_(targets.size(), Turn::rest) {
+    order_.targets = targets.size();
   }
 
   Order run() {
-    for (uint32_t i = 0; i < targets_.size(); ++i)
+    for (NodeId i : ids())
       if (is_webhook_configuration(targets_[i].key))
         for (admission::Webhook& webhook : admission::read_webhooks(*targets_[i].live))
           webhooks_.push_back({i, std::move(webhook)});
-    for (uint32_t i = 0; i < targets_.size(); ++i) turns_[i] = turn_of(targets_[i]);
+    for (NodeId i : ids()) turns_[i] = turn_of(targets_[i]);
     add_definitions();
     add_api_services();
     add_webhooks();
@@ -79,8 +80,10 @@ class Ordering {
   }
 
  private:
+  plan::IdRange<NodeId> ids() const { return targets_.ids(); }
+
   struct Hook {
-    uint32_t configuration;
+    NodeId configuration;
     admission::Webhook webhook;
   };
 
@@ -98,20 +101,20 @@ class Ordering {
     return Turn::rest;
   }
 
-  void after(uint32_t later, uint32_t sooner, Strength strength, std::string reason) {
+  void after(NodeId later, NodeId sooner, Strength strength, std::string reason) {
     if (later != sooner) order_.edges.push_back({later, sooner, strength, std::move(reason)});
   }
 
   // Adds a node that is done when all members are deleted.
-  uint32_t add_group(std::string text, const std::vector<uint32_t>& members) {
-    uint32_t node = order_.nodes();
+  NodeId add_group(std::string text, const std::vector<NodeId>& members) {
+    NodeId node(order_.nodes());
     order_.groups.push_back(std::move(text));
-    for (uint32_t member : members) after(node, member, Strength::must, "");
+    for (NodeId member : members) after(node, member, Strength::must, "");
     return node;
   }
-  uint32_t all_of(Turn turn, std::string text) {
-    std::vector<uint32_t> members;
-    for (uint32_t i = 0; i < targets_.size(); ++i)
+  NodeId all_of(Turn turn, std::string text) {
+    std::vector<NodeId> members;
+    for (NodeId i : ids())
       if (turns_[i] == turn) members.push_back(i);
     return add_group(std::move(text), members);
   }
@@ -119,24 +122,24 @@ class Ordering {
   bool has(Turn turn) const { return std::ranges::find(turns_, turn) != turns_.end(); }
 
   void add_definitions() {
-    std::unordered_map<std::string, uint32_t> definitions;
-    for (uint32_t i = 0; i < targets_.size(); ++i)
+    std::unordered_map<std::string, NodeId> definitions;
+    for (NodeId i : ids())
       if (is_crd(targets_[i].key)) {
         object::Definition definition(*targets_[i].live);
         definitions[fmt::format("{}/{}", definition.group(), definition.kind())] = i;
       }
     if (definitions.empty()) return;
-    for (uint32_t i = 0; i < targets_.size(); ++i) {
+    for (NodeId i : ids()) {
       auto found = definitions.find(targets_[i].key.group + "/" + targets_[i].key.kind);
       if (found != definitions.end()) after(found->second, i, Strength::must, "it is an instance of it");
     }
   }
 
   void add_api_services() {
-    for (uint32_t service = 0; service < targets_.size(); ++service) {
+    for (NodeId service : ids()) {
       if (!is_api_service(targets_[service].key)) continue;
       std::string_view group = (*targets_[service].live)["spec"]["group"].string_or("");
-      for (uint32_t i = 0; i < targets_.size(); ++i)
+      for (NodeId i : ids())
         if (targets_[i].key.group == group && turns_[i] == Turn::held)
           after(service, i, Strength::must, "its API serves it");
     }
@@ -145,16 +148,16 @@ class Ordering {
   // As long as a configuration exists, its webhook is called for every update that removes a finalizer.
   void add_webhooks() {
     for (const Hook& hook : webhooks_) {
-      for (uint32_t i = 0; i < targets_.size(); ++i) {
+      for (NodeId i : ids()) {
         if (turns_[i] != Turn::held) continue;
         if (is_asked(hook.webhook, targets_[i], admission::Operation::update) ||
             is_asked(hook.webhook, targets_[i], admission::Operation::remove))
           after(hook.configuration, i, Strength::must, fmt::format("webhook {} guards it", hook.webhook.name));
       }
     }
-    for (uint32_t i = 0; i < targets_.size(); ++i) {
+    for (NodeId i : ids()) {
       if (turns_[i] != Turn::webhook) continue;
-      for (uint32_t definition = 0; definition < targets_.size(); ++definition)
+      for (NodeId definition : ids())
         if (is_crd(targets_[definition].key))
           after(i, definition, targets_[definition].takes_others ? Strength::must : Strength::better,
                 "its instances may be guarded by it");
@@ -163,34 +166,34 @@ class Ordering {
 
   void add_rest() {
     if (!has(Turn::rest)) return;
-    std::vector<std::pair<uint32_t, std::string>> gates;
+    std::vector<std::pair<NodeId, std::string>> gates;
     if (has(Turn::held))
       gates.emplace_back(all_of(Turn::held, "what controllers have to clean up"), "it may be needed by what cleans up");
     if (has(Turn::webhook))
       gates.emplace_back(all_of(Turn::webhook, "webhook configurations"), "it may be behind a webhook");
     for (const auto& [gate, reason] : gates)
-      for (uint32_t i = 0; i < targets_.size(); ++i)
+      for (NodeId i : ids())
         if (turns_[i] == Turn::rest) after(i, gate, Strength::must, reason);
     for (Strength strength : {Strength::must, Strength::better}) {
-      std::vector<uint32_t> concerned;
-      for (uint32_t i = 0; i < targets_.size(); ++i) {
+      std::vector<NodeId> concerned;
+      for (NodeId i : ids()) {
         bool must = targets_[i].takes_others || is_api_service(targets_[i].key);
         if (turns_[i] == Turn::definition && must == (strength == Strength::must)) concerned.push_back(i);
       }
       if (concerned.empty()) continue;
-      uint32_t gate = add_group("CRDs and APIServices", concerned);
-      for (uint32_t i = 0; i < targets_.size(); ++i)
+      NodeId gate = add_group("CRDs and APIServices", concerned);
+      for (NodeId i : ids())
         if (turns_[i] == Turn::rest) after(i, gate, strength, "it may serve them or clean up their instances");
     }
   }
 
   void add_namespaces() {
     if (!has(Turn::name_space)) return;
-    std::unordered_map<std::string, uint32_t> namespaces;
-    for (uint32_t i = 0; i < targets_.size(); ++i)
+    std::unordered_map<std::string, NodeId> namespaces;
+    for (NodeId i : ids())
       if (turns_[i] == Turn::name_space) namespaces[targets_[i].key.name] = i;
     std::set<std::string> ordered = namespaces_with_an_order();
-    for (uint32_t i = 0; i < targets_.size(); ++i) {
+    for (NodeId i : ids()) {
       const std::string& ns = targets_[i].key.ns;
       auto found = namespaces.find(ns);
       if (ns.empty() || found == namespaces.end()) continue;
@@ -200,9 +203,9 @@ class Ordering {
     // A namespace may contain a controller that cleans up, or pods behind a webhook or an API, whoever created them.
     for (Turn turn : {Turn::held, Turn::definition, Turn::webhook}) {
       if (!has(turn)) continue;
-      uint32_t gate = all_of(turn, turn == Turn::held         ? "what controllers have to clean up"
-                                   : turn == Turn::definition ? "CRDs and APIServices"
-                                                              : "webhook configurations");
+      NodeId gate = all_of(turn, turn == Turn::held         ? "what controllers have to clean up"
+                                 : turn == Turn::definition ? "CRDs and APIServices"
+                                                            : "webhook configurations");
       for (const auto& [name, node] : namespaces) after(node, gate, Strength::must, "what cleans up may be in it");
     }
   }
@@ -210,12 +213,12 @@ class Ordering {
   // Returns the namespaces in which some objects have to be deleted before others.
   std::set<std::string> namespaces_with_an_order() const {
     std::set<std::string> names;
-    for (uint32_t i = 0; i < targets_.size(); ++i)
+    for (NodeId i : ids())
       if (turns_[i] != Turn::rest) names.insert(targets_[i].key.ns);
     for (const Edge& edge : order_.edges) {
       if (edge.strength != Strength::wished) continue;
-      for (uint32_t node : {edge.later, edge.sooner})
-        if (node < targets_.size()) names.insert(targets_[node].key.ns);
+      for (NodeId node : {edge.later, edge.sooner})
+        if (ids().contains(node)) names.insert(targets_[node].key.ns);
     }
     return names;
   }
@@ -223,10 +226,10 @@ class Ordering {
   // Adds the needs that people wrote down, reversed.
   void add_wishes() {
     manifest::Bundle bundle;
-    std::vector<uint32_t> of;
+    plan::IdVector<NodeId, NodeId> of;  // from the nodes of the graph to ours
     auto is_annotated = [](const LiveTarget& target) { return (*target.live)["metadata"]["annotations"].is_object(); };
     if (std::ranges::none_of(targets_, is_annotated)) return;
-    for (uint32_t i = 0; i < targets_.size(); ++i) {
+    for (NodeId i : ids()) {
       // Only the annotations matter here, not the rest of the object.
       const Json& metadata = (*targets_[i].live)["metadata"];
       Json value(Json::Object{
@@ -237,25 +240,25 @@ class Ordering {
       Result<object::Object> object = object::Object::from(std::move(value));
       if (!object) continue;
       bundle.objects.push_back(*std::move(object));
-      of.push_back(i);
+      of.add(i);
     }
     graph::Graph graph = graph::Graph::build(bundle, {});
-    std::unordered_map<uint32_t, uint32_t> waves;
-    for (uint32_t node = 0; node < graph.nodes().size(); ++node)
+    std::unordered_map<NodeId, NodeId> waves;
+    for (NodeId node : graph.nodes().ids())
       if (graph.nodes()[node].kind == graph::Node::Kind::wave) {
-        waves[node] = order_.nodes();
+        waves[node] = NodeId(order_.nodes());
         order_.groups.push_back(graph.text(node));
       }
-    auto own = [&](uint32_t node) -> std::optional<uint32_t> {
-      if (node < of.size()) return of[node];
+    auto own = [&](NodeId node) -> std::optional<NodeId> {
+      if (of.ids().contains(node)) return of[node];
       auto found = waves.find(node);
       return found == waves.end() ? std::nullopt : std::optional(found->second);
     };
-    for (uint32_t node = 0; node < graph.nodes().size(); ++node) {
-      std::optional<uint32_t> sooner = own(node);
+    for (NodeId node : graph.nodes().ids()) {
+      std::optional<NodeId> sooner = own(node);
       if (!sooner) continue;
       for (const graph::Need& need : graph.needs_of(node)) {
-        std::optional<uint32_t> later = own(need.target);
+        std::optional<NodeId> later = own(need.target);
         bool is_wave = waves.contains(node) || waves.contains(need.target);
         bool is_written = need.reason == "config.kubernetes.io/depends-on" || need.reason == "fairlead.dev/needs";
         if (!later || !need.hard || !(is_wave || is_written)) continue;
@@ -264,14 +267,14 @@ class Ordering {
     }
   }
 
-  const std::vector<LiveTarget>& targets_;
-  std::vector<Turn> turns_;
+  const plan::IdVector<NodeId, LiveTarget>& targets_;
+  plan::IdVector<NodeId, Turn> turns_;
   std::vector<Hook> webhooks_;
   Order order_;
 };
 
-std::vector<uint32_t> components_of(const Order& order) {
-  plan::Adjacency adjacency(order.nodes());
+plan::IdVector<NodeId, uint32_t> components_of(const Order& order) {
+  plan::Adjacency<NodeId> adjacency(order.nodes());
   for (const Edge& edge : order.edges) adjacency.count(edge.sooner);
   adjacency.lay_out();
   for (const Edge& edge : order.edges) adjacency.add(edge.sooner, edge.later);
@@ -282,7 +285,7 @@ std::vector<uint32_t> components_of(const Order& order) {
 
 void break_loops(Order& order) {
   for (Strength weakest : {Strength::better, Strength::wished}) {
-    std::vector<uint32_t> component = components_of(order);
+    plan::IdVector<NodeId, uint32_t> component = components_of(order);
     auto closes = [&](const Edge& edge) {
       return edge.strength == weakest && component[edge.later] == component[edge.sooner];
     };
@@ -298,6 +301,6 @@ void break_loops(Order& order) {
   }
 }
 
-Order order_of(const std::vector<LiveTarget>& targets) { return Ordering(targets).run(); }
+Order order_of(const plan::IdVector<NodeId, LiveTarget>& targets) { return Ordering(targets).run(); }
 
 }  // namespace fairlead::removal

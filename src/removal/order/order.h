@@ -8,6 +8,7 @@
 // fairlead.dev/needs) are reversed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,8 +16,11 @@
 #include "base/json.h"
 #include "object/key.h"
 #include "object/resource.h"
+#include "plan/id.h"
 
 namespace fairlead::removal {
+
+using plan::NodeId;
 
 // A target as it is in the cluster. For most kinds only the metadata is needed; CRDs, APIServices and webhook
 // configurations are needed completely.
@@ -38,8 +42,8 @@ struct Edge {
     wished,  // written down by people
     better,  // dropped if it contradicts another edge
   };
-  uint32_t later = 0;
-  uint32_t sooner = 0;
+  NodeId later;
+  NodeId sooner;
   Strength strength = Strength::must;
   std::string reason;
 };
@@ -47,17 +51,17 @@ struct Edge {
 struct Order {
   // Nodes below `targets` are the targets, in their order. The nodes after them are groups: a group is done when
   // everything that it waits for is deleted.
-  uint32_t targets = 0;
+  size_t targets = 0;
   std::vector<std::string> groups;
   std::vector<Edge> edges;
   // Orders that people wrote down and that could not be kept.
   std::vector<std::string> notes;
 
-  uint32_t nodes() const { return targets + uint32_t(groups.size()); }
+  size_t nodes() const { return targets + groups.size(); }
 };
 
 // Returns an order without loops.
-Order order_of(const std::vector<LiveTarget>& targets);
+Order order_of(const plan::IdVector<NodeId, LiveTarget>& targets);
 
 // Removes edges until there are no loops: first those of strength `better`, then those of strength `wished`. Adds a
 // note for each reason of a wished edge that is removed.

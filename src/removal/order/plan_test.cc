@@ -20,13 +20,13 @@ class Targets {
     for (const object::Object& object : bundle_.objects) {
       std::string plural = object.kind();
       std::ranges::transform(plural, plural.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
-      targets.push_back({.key = object.key(),
-                         .resource = {.group = object.group(),
-                                      .version = object.version(),
-                                      .kind = object.kind(),
-                                      .plural = plural + "s",
-                                      .namespaced = !object.ns().empty()},
-                         .live = &object.value()});
+      targets.add({.key = object.key(),
+                   .resource = {.group = object.group(),
+                                .version = object.version(),
+                                .kind = object.kind(),
+                                .plural = plural + "s",
+                                .namespaced = !object.ns().empty()},
+                   .live = &object.value()});
     }
   }
 
@@ -37,16 +37,16 @@ class Targets {
     Plan plan = plan_of(order);
     std::vector<std::string> lines;
     while (true) {
-      std::vector<uint32_t> next = plan.take_startable();
+      std::vector<NodeId> next = plan.take_startable();
       if (next.empty()) return lines;
       std::string line;
-      for (uint32_t target : next) line += (line.empty() ? "" : " ") + targets[target].key.name;
+      for (NodeId target : next) line += (line.empty() ? "" : " ") + targets[target].key.name;
       lines.push_back(line);
-      for (uint32_t target : next) plan.done(target);
+      for (NodeId target : next) plan.done(target);
     }
   }
 
-  std::vector<LiveTarget> targets;
+  plan::IdVector<NodeId, LiveTarget> targets;
 
  private:
   manifest::Bundle bundle_;
@@ -73,7 +73,7 @@ TEST(Order, AnOperatorsBundle) {
 TEST(Order, ANamespaceGoesBesideWhatIsInItWhereNothingThereNeedsAnOrder) {
   auto turns = [](const std::string& more) {
     Targets targets("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" + config_map("a", "", "team") + more);
-    targets.targets[0].at_once = true;
+    targets.targets[NodeId(0)].at_once = true;
     return targets.turns();
   };
   EXPECT_THAT(turns(""), ElementsAre("team a"));
@@ -85,7 +85,7 @@ TEST(Order, ANamespaceGoesBesideWhatIsInItWhereNothingThereNeedsAnOrder) {
 
 TEST(Order, InstancesThatAreNotAmongThemNeedTheOperatorUntilTheirDefinitionIsGone) {
   Targets alone(std::string(kWidgets) + "---\n" + deployment("operator"));
-  alone.targets[0].takes_others = true;
+  alone.targets[NodeId(0)].takes_others = true;
   EXPECT_THAT(alone.turns(), ElementsAre("widgets.example.com", "operator"));
 }
 
@@ -134,11 +134,12 @@ TEST(Order, AWaveGivesWayToWhatFinalizersNeed) {
 
 // What is only better is given up first, so that what people wrote down holds where it can.
 TEST(Order, WhatIsOnlyBetterGivesWayToWhatPeopleWroteDown) {
-  Order order{.targets = 2,
-              .groups = {},
-              .edges = {{.later = 0, .sooner = 1, .strength = Edge::Strength::better, .reason = "better"},
-                        {.later = 1, .sooner = 0, .strength = Edge::Strength::wished, .reason = "wished"}},
-              .notes = {}};
+  Order order{
+      .targets = 2,
+      .groups = {},
+      .edges = {{.later = NodeId(0), .sooner = NodeId(1), .strength = Edge::Strength::better, .reason = "better"},
+                {.later = NodeId(1), .sooner = NodeId(0), .strength = Edge::Strength::wished, .reason = "wished"}},
+      .notes = {}};
   break_loops(order);
   ASSERT_EQ(order.edges.size(), 1u);
   EXPECT_EQ(order.edges[0].reason, "wished");
@@ -150,15 +151,15 @@ TEST(Plan, WhatFailsHoldsWhatGoesAfterIt) {
                   deployment("operator"));
   Order order = order_of(targets.targets);
   Plan plan = plan_of(order);
-  EXPECT_THAT(plan.take_startable(), ElementsAre(1, 2));
-  std::vector<plan::Edge> unmet = plan.unmet(0, 5);
+  EXPECT_THAT(plan.take_startable(), ElementsAre(NodeId(1), NodeId(2)));
+  std::vector<plan::Edge> unmet = plan.unmet(NodeId(0), 5);
   ASSERT_EQ(unmet.size(), 1U);
-  EXPECT_EQ(unmet[0].needs, 1U);
+  EXPECT_EQ(unmet[0].needs, NodeId(1));
   EXPECT_EQ(unmet[0].reason, "it is an instance of it");
-  plan.failed(1);
-  EXPECT_EQ(plan.state(0), Plan::State::blocked);
-  EXPECT_THAT(plan.blocked_by(1), ElementsAre(0, 3));
-  plan.done(2);
+  plan.failed(NodeId(1));
+  EXPECT_EQ(plan.state(NodeId(0)), Plan::State::blocked);
+  EXPECT_THAT(plan.blocked_by(NodeId(1)), ElementsAre(NodeId(0), NodeId(3)));
+  plan.done(NodeId(2));
   EXPECT_EQ(plan.unsettled(), 0U);
 }
 

@@ -97,14 +97,14 @@ std::string conflict_advice(const kube::Fault& conflict) {
                      fields.size() == 1 ? "it" : "them", list_of(fields));
 }
 
-UnknownFields unknown_fields(const Run& run, uint32_t node, const kube::Fault& fault) {
+UnknownFields unknown_fields(const Run& run, NodeId node, const kube::Fault& fault) {
   UnknownFields unknown;
   bool is_about_them =
       fault.message.contains("field not declared in schema") || fault.message.contains("unknown field \"");
   if (fault.kind != kube::FaultKind::schema || !is_about_them) return unknown;
   const object::Object& object = run.object(node);
   inventory::Types types;
-  if (const Json* definition = find_definition(run.bundle, run.cluster.definitions, object.key()))
+  if (const Json* definition = find_definition(run.bundle(), run.cluster().definitions, object.key()))
     types.learn(*definition);
   schema::SchemaPtr schema = types.find(object.value()["apiVersion"].string_or(""), object.kind()).schema;
   if (!schema) return unknown;

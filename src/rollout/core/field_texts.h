@@ -25,6 +25,6 @@ struct UnknownFields {
 };
 // Returns the fields of an object that its kind does not have. Returns none if the fault is about something else, or if
 // the schema of the kind is not known.
-UnknownFields unknown_fields(const Run& run, uint32_t node, const kube::Fault& fault);
+UnknownFields unknown_fields(const Run& run, NodeId node, const kube::Fault& fault);
 
 }  // namespace fairlead::rollout

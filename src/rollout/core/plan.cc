@@ -6,7 +6,7 @@ using graph::Node;
 
 namespace {
 
-plan::Role role_of(const graph::Graph& graph, uint32_t node) {
+plan::Role role_of(const graph::Graph& graph, NodeId node) {
   switch (graph.nodes()[node].kind) {
     case Node::Kind::object: return graph.is_left_out(node) ? plan::Role::excluded : plan::Role::work;
     case Node::Kind::guard:
@@ -26,11 +26,11 @@ plan::Level level_of(const Node& node, const graph::Need& need) {
 }
 
 Plan plan_of(const graph::Graph& graph) {
-  auto count = uint32_t(graph.nodes().size());
-  std::vector<plan::Role> roles(count);
+  std::vector<plan::Role> roles;
+  roles.reserve(graph.nodes().size());
   std::vector<plan::Edge> edges;
-  for (uint32_t node = 0; node < count; ++node) {
-    roles[node] = role_of(graph, node);
+  for (NodeId node : graph.nodes().ids()) {
+    roles.push_back(role_of(graph, node));
     for (const graph::Need& need : graph.needs_of(node))
       edges.push_back(
           {.node = node, .needs = need.target, .level = level_of(graph.nodes()[node], need), .reason = need.reason});

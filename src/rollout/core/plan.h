@@ -6,6 +6,8 @@
 
 namespace fairlead::rollout {
 
+using graph::GuardId;
+using graph::NodeId;
 using plan::Plan;
 
 // Returns how far the target of a need must have come before the node may start.

@@ -34,14 +34,14 @@ std::string in_wave(int wave) { return fmt::format("argocd.argoproj.io/sync-wave
 TEST(Plan, WhatNeedsNothingStartsAtOnceAndOnce) {
   graph::Graph graph = graph_of(config_map("a") + config_map("b"));
   Plan plan = plan_of(graph);
-  EXPECT_THAT(plan.take_startable(), ElementsAre(0u, 1u));
+  EXPECT_THAT(plan.take_startable(), ElementsAre(NodeId(0), NodeId(1)));
   EXPECT_THAT(plan.take_startable(), IsEmpty());
-  EXPECT_EQ(plan.state(0), State::started);
+  EXPECT_EQ(plan.state(NodeId(0)), State::started);
   EXPECT_EQ(plan.unsettled(), 2u);
-  plan.stored(0);
+  plan.stored(NodeId(0));
   EXPECT_EQ(plan.unsettled(), 2u);
-  plan.done(0);
-  plan.done(0);
+  plan.done(NodeId(0));
+  plan.done(NodeId(0));
   EXPECT_EQ(plan.unsettled(), 1u);
 }
 
@@ -54,44 +54,44 @@ metadata: {name: app}
 spec: {containers: [{name: a, image: a, envFrom: [{configMapRef: {name: config}}]}]}
 )");
   Plan plan = plan_of(graph);
-  EXPECT_THAT(plan.take_startable(), ElementsAre(1u));
-  ASSERT_EQ(plan.unmet(0).size(), 1u);
-  EXPECT_EQ(plan.unmet(0)[0].needs, 1u);
-  plan.stored(1);
-  EXPECT_THAT(plan.take_startable(), ElementsAre(2u));
-  plan.done(1);
-  EXPECT_THAT(plan.take_startable(), ElementsAre(0u));
-  EXPECT_THAT(plan.unmet(0), IsEmpty());
+  EXPECT_THAT(plan.take_startable(), ElementsAre(NodeId(1)));
+  ASSERT_EQ(plan.unmet(NodeId(0)).size(), 1u);
+  EXPECT_EQ(plan.unmet(NodeId(0))[0].needs, NodeId(1));
+  plan.stored(NodeId(1));
+  EXPECT_THAT(plan.take_startable(), ElementsAre(NodeId(2)));
+  plan.done(NodeId(1));
+  EXPECT_THAT(plan.take_startable(), ElementsAre(NodeId(0)));
+  EXPECT_THAT(plan.unmet(NodeId(0)), IsEmpty());
 }
 
 TEST(Plan, AWaveBeginsWhenAllOfTheOneBeforeIsReady) {
   graph::Graph graph =
       graph_of(config_map("c", in_wave(2)) + config_map("b", in_wave(1)) + config_map("a1") + config_map("a2"));
   Plan plan = plan_of(graph);
-  EXPECT_THAT(plan.take_startable(), ElementsAre(2u, 3u));
-  plan.done(2);
-  plan.stored(3);
+  EXPECT_THAT(plan.take_startable(), ElementsAre(NodeId(2), NodeId(3)));
+  plan.done(NodeId(2));
+  plan.stored(NodeId(3));
   EXPECT_THAT(plan.take_startable(), IsEmpty());
-  plan.done(3);
-  EXPECT_THAT(plan.take_startable(), ElementsAre(1u));
-  plan.done(1);
-  EXPECT_THAT(plan.take_startable(), ElementsAre(0u));
+  plan.done(NodeId(3));
+  EXPECT_THAT(plan.take_startable(), ElementsAre(NodeId(1)));
+  plan.done(NodeId(1));
+  EXPECT_THAT(plan.take_startable(), ElementsAre(NodeId(0)));
 }
 
 TEST(Plan, AFailureHoldsWhatNeedsItHoweverFarAndNothingElse) {
   graph::Graph graph =
       graph_of(config_map("a") + config_map("b", after("a")) + config_map("c", after("b")) + config_map("free"));
   Plan plan = plan_of(graph);
-  EXPECT_THAT(plan.take_startable(), ElementsAre(0u, 3u));
-  plan.failed(0);
-  EXPECT_EQ(plan.state(1), State::blocked);
-  EXPECT_EQ(plan.state(2), State::blocked);
-  EXPECT_EQ(plan.root_cause(2), 0u);
-  EXPECT_THAT(plan.blocked_by(0), ElementsAre(1u, 2u));
-  EXPECT_EQ(plan.state(3), State::started);
+  EXPECT_THAT(plan.take_startable(), ElementsAre(NodeId(0), NodeId(3)));
+  plan.failed(NodeId(0));
+  EXPECT_EQ(plan.state(NodeId(1)), State::blocked);
+  EXPECT_EQ(plan.state(NodeId(2)), State::blocked);
+  EXPECT_EQ(plan.root_cause(NodeId(2)), NodeId(0));
+  EXPECT_THAT(plan.blocked_by(NodeId(0)), ElementsAre(NodeId(1), NodeId(2)));
+  EXPECT_EQ(plan.state(NodeId(3)), State::started);
   EXPECT_EQ(plan.unsettled(), 1u);
-  plan.done(0);
-  EXPECT_EQ(plan.state(0), State::failed) << "what has failed stays so";
+  plan.done(NodeId(0));
+  EXPECT_EQ(plan.state(NodeId(0)), State::failed) << "what has failed stays so";
   EXPECT_THAT(plan.take_startable(), IsEmpty());
 }
 
@@ -99,10 +99,10 @@ TEST(Plan, AFailureInAWaveHoldsTheNextOnes) {
   graph::Graph graph = graph_of(config_map("b", in_wave(1)) + config_map("a1") + config_map("a2"));
   Plan plan = plan_of(graph);
   (void)plan.take_startable();
-  plan.failed(2);
-  plan.done(1);
-  EXPECT_EQ(plan.state(0), State::blocked);
-  EXPECT_EQ(plan.root_cause(0), 2u);
+  plan.failed(NodeId(2));
+  plan.done(NodeId(1));
+  EXPECT_EQ(plan.state(NodeId(0)), State::blocked);
+  EXPECT_EQ(plan.root_cause(NodeId(0)), NodeId(2));
   EXPECT_EQ(plan.unsettled(), 0u);
 }
 
@@ -145,18 +145,18 @@ webhooks:
   admissionReviewVersions: [v1]
 )");
   ASSERT_EQ(graph.guards().size(), 1u);
-  uint32_t guard = graph.node_of_guard(0);
+  NodeId guard = graph.node_of_guard(graph::GuardId(0));
   Plan plan = plan_of(graph);
-  EXPECT_THAT(plan.take_startable(), ElementsAre(1u, 2u, 5u));
-  for (uint32_t node : {1u, 2u, 5u}) plan.done(node);
-  EXPECT_THAT(plan.take_startable(), ElementsAre(3u, 4u));
-  plan.done(3);
+  EXPECT_THAT(plan.take_startable(), ElementsAre(NodeId(1), NodeId(2), NodeId(5)));
+  for (uint32_t node : {1u, 2u, 5u}) plan.done(NodeId(node));
+  EXPECT_THAT(plan.take_startable(), ElementsAre(NodeId(3), NodeId(4)));
+  plan.done(NodeId(3));
   EXPECT_EQ(plan.state(guard), State::waiting);
-  plan.stored(4);
+  plan.stored(NodeId(4));
   EXPECT_THAT(plan.take_startable(), ElementsAre(guard));
-  EXPECT_EQ(plan.state(0), State::waiting);
+  EXPECT_EQ(plan.state(NodeId(0)), State::waiting);
   plan.done(guard);
-  EXPECT_THAT(plan.take_startable(), ElementsAre(0u));
+  EXPECT_THAT(plan.take_startable(), ElementsAre(NodeId(0)));
 }
 
 // Would not end in any sensible time if a step looked at more than what it changes.
@@ -180,10 +180,10 @@ TEST(Plan, AHundredThousandObjects) {
   Plan plan = plan_of(graph);
   size_t started = 0;
   while (plan.unsettled() > 0) {
-    std::vector<uint32_t> next = plan.take_startable();
+    std::vector<NodeId> next = plan.take_startable();
     ASSERT_FALSE(next.empty());
     started += next.size();
-    for (uint32_t node : next) plan.done(node);
+    for (NodeId node : next) plan.done(node);
   }
   EXPECT_EQ(started, kCount);
 }

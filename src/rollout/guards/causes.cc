@@ -22,7 +22,7 @@ Chain what_backs_it(const Run& run, const Evidence& evidence, const graph::Guard
   const Json* service = run.service(ns, guard.service->name);
   if (!service || !evidence.knows("EndpointSlice", ns) || !evidence.knows("Pod", ns)) return chain;
   readiness::Why why =
-      readiness::why_no_endpoints(*service, evidence.slices(ns), evidence.pods(ns), {.begun = run.begun_at_server});
+      readiness::why_no_endpoints(*service, evidence.slices(ns), evidence.pods(ns), {.begun = run.begun_at_server()});
   if (!why.causes.empty()) add_missing(why, run, evidence, *service);
   chain.add(why);
   return chain;
@@ -30,11 +30,11 @@ Chain what_backs_it(const Run& run, const Evidence& evidence, const graph::Guard
 
 // A guard that an object waited for before it was sent, and what is wrong with the guard.
 struct InFront {
-  uint32_t guard = 0;
+  GuardId guard;
   const kube::Fault* fault = nullptr;
 };
-std::optional<InFront> in_front_of(const Run& run, const Guards& guards, uint32_t node) {
-  for (const graph::GuardMatch& match : run.graph.guards_of(node))
+std::optional<InFront> in_front_of(const Run& run, const Guards& guards, NodeId node) {
+  for (const graph::GuardMatch& match : run.graph().guards_of(node))
     if (const Guards::Standing& standing = guards.standing(match.guard); standing.fault)
       return InFront{.guard = match.guard, .fault = &*standing.fault};
   return std::nullopt;
@@ -68,7 +68,7 @@ Chain guard_chain(const Run& run, const Evidence& evidence, const graph::Guard& 
   return chain;
 }
 
-Error unknown_field_error(const Run& run, uint32_t node, std::string what, UnknownFields unknown) {
+Error unknown_field_error(const Run& run, NodeId node, std::string what, UnknownFields unknown) {
   Chain chain{.causes = std::move(unknown.lines), .next = std::move(unknown.advice)};
   const std::string& where = unknown.where.empty() ? run.object(node).source().text() : unknown.where;
   return std::move(chain).under(ErrorKind::denied, std::move(what), where);
@@ -76,9 +76,9 @@ Error unknown_field_error(const Run& run, uint32_t node, std::string what, Unkno
 
 }  // namespace
 
-Error guard_error(const Run& run, const Guards& guards, const Evidence& evidence, uint32_t guard,
+Error guard_error(const Run& run, const Guards& guards, const Evidence& evidence, GuardId guard,
                   std::optional<Duration> within) {
-  const graph::Guard& it = run.graph.guards()[guard];
+  const graph::Guard& it = run.graph().guards()[guard];
   const Guards::Standing& standing = guards.standing(guard);
   Chain chain = what_backs_it(run, evidence, it);
   if (standing.fault && (chain.causes.empty() || !is_about_service(*standing.fault))) {
@@ -93,14 +93,14 @@ Error guard_error(const Run& run, const Guards& guards, const Evidence& evidence
   return std::move(chain).under(within ? ErrorKind::timeout : ErrorKind::unavailable, std::move(what), where);
 }
 
-Error refused_error(const Run& run, const Guards& guards, const Evidence& evidence, uint32_t node,
+Error refused_error(const Run& run, const Guards& guards, const Evidence& evidence, NodeId node,
                     const kube::Failure& failure, std::optional<Duration> within) {
   const object::Object& object = run.object(node);
   std::string what =
       fmt::format("{} was not accepted{}", object.key().text(), within ? " within " + short_text(*within) : "");
   ErrorKind kind = within ? ErrorKind::timeout : ErrorKind::denied;
   const kube::Fault* fault = failure.fault();
-  std::optional<uint32_t> guard = fault && fault->webhook ? guards.find_webhook(*fault->webhook) : std::nullopt;
+  std::optional<GuardId> guard = fault && fault->webhook ? guards.find_webhook(*fault->webhook) : std::nullopt;
   if (!fault) {
     if (failure.error().kind() != ErrorKind::cancelled)
       return Error(kind, what).because(failure.error()).at(object.source().text());
@@ -111,7 +111,7 @@ Error refused_error(const Run& run, const Guards& guards, const Evidence& eviden
   }
   Chain chain;
   if (guard && fault->kind != FaultKind::webhook_denied) {
-    chain = guard_chain(run, evidence, run.graph.guards()[*guard], *fault);
+    chain = guard_chain(run, evidence, run.graph().guards()[*guard], *fault);
   } else if (UnknownFields unknown = unknown_fields(run, node, *fault); !unknown.lines.empty()) {
     return unknown_field_error(run, node, std::move(what), std::move(unknown));
   } else if (fault->kind == FaultKind::field_conflict) {
@@ -123,11 +123,11 @@ Error refused_error(const Run& run, const Guards& guards, const Evidence& eviden
   return std::move(chain).under(kind, std::move(what), object.source().text());
 }
 
-Error belongs_error(const Run& run, uint32_t node, const inventory::Owner& owner) {
+Error belongs_error(const Run& run, NodeId node, const inventory::Owner& owner) {
   const object::Object& object = run.object(node);
   Error error(ErrorKind::denied, fmt::format("{} belongs to {}", object.key().text(), owner.text));
   error = std::move(error).at(object.source().text());
-  if (!run.part_of.empty())
+  if (!run.part_of().empty())
     return std::move(error).next(
         "fairlead apply … --adopt moves it to this bundle; or leave it out of these manifests");
   if (!owner.bundle)
@@ -137,9 +137,9 @@ Error belongs_error(const Run& run, uint32_t node, const inventory::Owner& owner
       owner.bundle->home, owner.bundle->name));
 }
 
-Error not_ready_error(const Run& run, const Evidence& evidence, uint32_t node, std::optional<Duration> within) {
+Error not_ready_error(const Run& run, const Evidence& evidence, NodeId node, std::optional<Duration> within) {
   const object::Object& object = run.object(node);
-  const readiness::Verdict& verdict = run.states[node].verdict;
+  const readiness::Verdict& verdict = run.state(node).verdict;
   Chain chain;
   if (!verdict.reason.empty()) chain.causes.push_back(verdict.reason);
   chain.add(why_pods(run, evidence, node, as_stored(run, node)));
@@ -161,12 +161,12 @@ Error unclaimed_error(const Run& run, const Evidence& evidence, const Unclaimed&
   Chain chain;
   if (unclaimed.guard)
     chain.causes.push_back(
-        fmt::format("{} holds its record, {}", run.graph.guards()[*unclaimed.guard].text(), unclaimed.record));
+        fmt::format("{} holds its record, {}", run.graph().guards()[*unclaimed.guard].text(), unclaimed.record));
   if (!unclaimed.other.empty())
     chain.causes.push_back(fmt::format("{} has claimed it, and could not give a sign of life either", unclaimed.other));
   add_fault(chain, fault);
   if (unclaimed.guard) {
-    Chain below = what_backs_it(run, evidence, run.graph.guards()[*unclaimed.guard]);
+    Chain below = what_backs_it(run, evidence, run.graph().guards()[*unclaimed.guard]);
     chain.causes.insert(chain.causes.end(), below.causes.begin(), below.causes.end());
     if (!below.next.empty()) chain.next = below.next;
   }
@@ -179,15 +179,15 @@ Error unclaimed_error(const Run& run, const Evidence& evidence, const Unclaimed&
                                 "");
 }
 
-std::string held_text(const Run& run, uint32_t node) {
-  if (node < run.states.size()) {
-    const ObjectState& state = run.states[node];
+std::string held_text(const Run& run, NodeId node) {
+  if (run.is_object(node)) {
+    const ObjectState& state = run.state(node);
     if (state.stored != ObjectState::Stored::no) return state.verdict.reason;
     if (state.fault) return state.fault->explanation;
   }
-  std::vector<plan::Edge> unmet = run.plan.unmet(node);
+  std::vector<plan::Edge> unmet = run.plan().unmet(node);
   if (unmet.empty()) return "on its way";
-  std::string text = fmt::format("{} ({})", run.graph.text(unmet.front().needs), unmet.front().reason);
+  std::string text = fmt::format("{} ({})", run.graph().text(unmet.front().needs), unmet.front().reason);
   if (unmet.size() > 1) text += fmt::format(" and {} more", unmet.size() - 1);
   return text;
 }

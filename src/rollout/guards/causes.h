@@ -13,20 +13,20 @@ namespace fairlead::rollout {
 class Guards;
 
 // `within`: how long the run waited before it gave up; empty if the failure is certain.
-Error guard_error(const Run& run, const Guards& guards, const Evidence& evidence, uint32_t guard,
+Error guard_error(const Run& run, const Guards& guards, const Evidence& evidence, GuardId guard,
                   std::optional<Duration> within);
-Error refused_error(const Run& run, const Guards& guards, const Evidence& evidence, uint32_t node,
+Error refused_error(const Run& run, const Guards& guards, const Evidence& evidence, NodeId node,
                     const kube::Failure& failure, std::optional<Duration> within);
 // For an object that belongs to another bundle.
-Error belongs_error(const Run& run, uint32_t node, const inventory::Owner& owner);
-Error not_ready_error(const Run& run, const Evidence& evidence, uint32_t node, std::optional<Duration> within);
+Error belongs_error(const Run& run, NodeId node, const inventory::Owner& owner);
+Error not_ready_error(const Run& run, const Evidence& evidence, NodeId node, std::optional<Duration> within);
 
 // A bundle that could not be claimed, because its record could not be written in all that time.
 struct Unclaimed {
   std::string bundle;
   std::string home;
   std::string record;
-  std::optional<uint32_t> guard;
+  std::optional<GuardId> guard;
   // The bundle contains objects that back the guard, or the object that registers it.
   bool repairable = false;
   // Who may be working on the bundle; empty if nobody is.
@@ -36,6 +36,6 @@ Error unclaimed_error(const Run& run, const Evidence& evidence, const Unclaimed&
                       Duration within);
 
 // Says in one line what a node waits for: "webhook v.example.com (ValidatingWebhookConfiguration x)".
-std::string held_text(const Run& run, uint32_t node);
+std::string held_text(const Run& run, NodeId node);
 
 }  // namespace fairlead::rollout

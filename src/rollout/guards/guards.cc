@@ -60,38 +60,38 @@ Guards::Guards(Run& run, readiness::Prover& prover, Evidence& evidence, RetryGat
       prover_(prover),
       evidence_(evidence),
       gates_(gates),
-      proved_(run.loop),
-      states_(run.graph.guards().size()) {}
+      proved_(run.loop()),
+      states_(run.graph().guards().size()) {}
 
 std::string Guards::gate_name(const Guard& guard) const {
   return is_webhook(guard) ? gate_of_webhook(guard.name) : guard.text();
 }
 
 Guards::Origin Guards::origin_of(const Guard& guard) const {
-  auto of_object = [&](uint32_t node) {
-    if (run_.states[node].stored == ObjectState::Stored::created) return Origin::created;
-    if (run_.states[node].stored == ObjectState::Stored::changed) return Origin::updated;
+  auto of_object = [&](NodeId node) {
+    if (run_.state(node).stored == ObjectState::Stored::created) return Origin::created;
+    if (run_.state(node).stored == ObjectState::Stored::changed) return Origin::updated;
     const Json* live = run_.before(node);
-    return live && is_recent(*live, run_.client.server_now()) ? Origin::updated : Origin::before;
+    return live && is_recent(*live, run_.server_now()) ? Origin::updated : Origin::before;
   };
   Origin origin = guard.object ? of_object(*guard.object) : Origin::before;
   if (is_policy(guard))
-    for (uint32_t node : guard.backed_by)
+    for (NodeId node : guard.backed_by)
       if (origin == Origin::before) origin = of_object(node);
   return origin;
 }
 
-bool Guards::guards_something_to_send(uint32_t guard) const {
-  for (uint32_t node = 0; node < run_.states.size(); ++node) {
-    if (run_.unchanged[node] || run_.graph.is_left_out(node)) continue;
-    for (const graph::GuardMatch& match : run_.graph.guards_of(node))
+bool Guards::guards_something_to_send(GuardId guard) const {
+  for (NodeId node : run_.objects()) {
+    if (run_.unchanged(node) || run_.graph().is_left_out(node)) continue;
+    for (const graph::GuardMatch& match : run_.graph().guards_of(node))
       if (match.guard == guard) return true;
   }
   return false;
 }
 
 bool Guards::waits_for_answer(const Guard& guard) const {
-  switch (run_.options.ignore_policy) {
+  switch (run_.options().ignore_policy) {
     case IgnorePolicy::wait: return true;
     case IgnorePolicy::warn: return false;
     case IgnorePolicy::standard: break;
@@ -132,8 +132,8 @@ std::optional<readiness::Target> Guards::target_of(const Guard& guard) const {
   return guard.webhook ? std::optional(readiness::target_of(*guard.webhook)) : std::nullopt;
 }
 
-void Guards::held_at(uint32_t guard) {
-  const Guard& it = run_.graph.guards()[guard];
+void Guards::held_at(GuardId guard) {
+  const Guard& it = run_.graph().guards()[guard];
   if (it.service) {
     evidence_.watch_endpoints(it.service->ns);
     evidence_.watch_pods(it.service->ns);
@@ -144,8 +144,8 @@ void Guards::held_at(uint32_t guard) {
 }
 
 void Guards::evidence_changed(std::string_view kind, const std::string& ns, const std::string& name) {
-  for (uint32_t i = 0; i < states_.size(); ++i) {
-    const Guard& guard = run_.graph.guards()[i];
+  for (GuardId i : run_.graph().guards().ids()) {
+    const Guard& guard = run_.graph().guards()[i];
     bool is_its_service = guard.service && kind == "EndpointSlice" &&
                           (name.empty() || (guard.service->ns == ns && guard.service->name == name));
     bool is_its_configuration = kind == guard.configuration.kind && name == guard.configuration.name;
@@ -161,14 +161,14 @@ void Guards::evidence_changed(std::string_view kind, const std::string& ns, cons
   }
 }
 
-std::optional<uint32_t> Guards::find_webhook(const kube::FaultWebhook& webhook) const {
+std::optional<GuardId> Guards::find_webhook(const kube::FaultWebhook& webhook) const {
   return find_guard(run_, webhook);
 }
 
-void Guards::take(uint32_t guard, Proof proof) {
+void Guards::take(GuardId guard, Proof proof) {
   // The API server names our mirror, but people know the guard.
   if (proof.fault && proof.fault->webhook) {
-    const std::string& name = run_.graph.guards()[guard].name;
+    const std::string& name = run_.graph().guards()[guard].name;
     for (std::string* text : {&proof.fault->explanation, &proof.fault->message, &proof.fault->advice})
       replace_all(*text, proof.fault->webhook->name, name);
     proof.fault->webhook->name = name;
@@ -183,20 +183,20 @@ void Guards::take(uint32_t guard, Proof proof) {
   standing.fault = proof.fault;
   standing.proved = proof.proved;
   if (!moved) return;
-  standing.since = run_.loop.now();
+  standing.since = run_.loop().now();
   std::string text = proof.fault ? proof.fault->explanation : proof.evidence;
-  run_.tell(EventKind::guard, run_.graph.node_of_guard(guard), std::string(readiness::name_of(proof.rung)),
+  run_.tell(EventKind::guard, run_.graph().node_of_guard(guard), std::string(readiness::name_of(proof.rung)),
             std::move(text));
 }
 
-Task<kube::Outcome<Proof>> Guards::ask(uint32_t guard) {
-  const Guard& it = run_.graph.guards()[guard];
+Task<kube::Outcome<Proof>> Guards::ask(GuardId guard) {
+  const Guard& it = run_.graph().guards()[guard];
   bool by_marker_inside = is_webhook(it) && states_[guard].origin == Origin::updated;
   return by_marker_inside ? prover_.updated_in_effect(it.configuration, line_)
                           : prover_.created_in_effect(kind_of(it), line_);
 }
 
-Task<kube::Outcome<Proof>> Guards::share(const std::string& what, uint32_t guard) {
+Task<kube::Outcome<Proof>> Guards::share(const std::string& what, GuardId guard) {
   Shared& shared = shared_[what];
   uint64_t wanted = ++shared.asked;
   while (shared.covered < wanted) {
@@ -217,19 +217,19 @@ Task<kube::Outcome<Proof>> Guards::share(const std::string& what, uint32_t guard
   co_return shared.last;
 }
 
-void Guards::give_up_proof(uint32_t guard, const std::string& why) {
+void Guards::give_up_proof(GuardId guard, const std::string& why) {
   State& state = states_[guard];
   if (state.unprovable) return;
   state.unprovable = true;
   state.standing.proved = false;
   run_.note(EventKind::warning,
-            fmt::format("{} is not proved to be in effect: {}", run_.graph.guards()[guard].text(), why));
+            fmt::format("{} is not proved to be in effect: {}", run_.graph().guards()[guard].text(), why));
 }
 
-Task<Result<void>> Guards::prove_effect(uint32_t guard) {
+Task<Result<void>> Guards::prove_effect(GuardId guard) {
   State& state = states_[guard];
-  const Guard& it = run_.graph.guards()[guard];
-  TimePoint began = run_.loop.now();
+  const Guard& it = run_.graph().guards()[guard];
+  TimePoint began = run_.loop().now();
   while (state.origin != Origin::before && !state.unprovable &&
          (state.proved_over == 0 || state.proved_over != line_)) {
     // Usually an injector changed it. An API server may still use the form in which it was created.
@@ -245,13 +245,13 @@ Task<Result<void>> Guards::prove_effect(uint32_t guard) {
       if (state.standing.rung < Rung::in_effect) take(guard, *proof);
       continue;
     }
-    if (proof && (proof->hopeless || run_.loop.now() - began >= kProofTime)) {
+    if (proof && (proof->hopeless || run_.loop().now() - began >= kProofTime)) {
       give_up_proof(guard, proof->why_not);
       continue;
     }
     if (!proof && proof.error().error().kind() == ErrorKind::cancelled) co_return fail(proof.error().error());
     if (!proof) lost(line_);
-    CO_TRY(co_await sleep_for(run_.loop, kBetweenTries));
+    CO_TRY(co_await sleep_for(run_.loop(), kBetweenTries));
   }
   co_return Result<void>();
 }
@@ -260,8 +260,8 @@ void Guards::lost(uint64_t connection) {
   if (connection == line_) line_ = 0;
 }
 
-void Guards::distrusted(uint32_t guard) {
-  const Guard& it = run_.graph.guards()[guard];
+void Guards::distrusted(GuardId guard) {
+  const Guard& it = run_.graph().guards()[guard];
   State& state = states_[guard];
   Json form = live_form(it);
   if (!is_webhook(it) || state.origin == Origin::before || form.is_null() || form == state.form) return;
@@ -269,19 +269,19 @@ void Guards::distrusted(uint32_t guard) {
   state.proved_over = 0;
 }
 
-std::optional<uint32_t> Guards::beyond_reach(uint32_t node) {
-  for (const graph::GuardMatch& match : run_.graph.guards_of(node)) {
-    bool has_to_answer = !match.by_pods && !run_.graph.guards()[match.guard].ignore;
+std::optional<GuardId> Guards::beyond_reach(NodeId node) {
+  for (const graph::GuardMatch& match : run_.graph().guards_of(node)) {
+    bool has_to_answer = !match.by_pods && !run_.graph().guards()[match.guard].ignore;
     if (has_to_answer && is_beyond_reach(match.guard)) return match.guard;
   }
   return std::nullopt;
 }
 
-Task<Result<uint64_t>> Guards::connection_for(uint32_t node) {
+Task<Result<uint64_t>> Guards::connection_for(NodeId node) {
   // A proof writes to the cluster, and a dry run must not.
-  if (run_.options.dry_run) co_return 0;
+  if (run_.options().dry_run) co_return 0;
   bool any_origin = false;
-  for (const graph::GuardMatch& match : run_.graph.guards_of(node)) {
+  for (const graph::GuardMatch& match : run_.graph().guards_of(node)) {
     if (!still_answers(match.guard)) CO_TRY(co_await await_answer_again(match.guard));
     if (match.by_pods || states_[match.guard].origin == Origin::before) continue;
     any_origin = true;
@@ -290,8 +290,8 @@ Task<Result<uint64_t>> Guards::connection_for(uint32_t node) {
   co_return any_origin ? line_ : 0;
 }
 
-Task<Result<void>> Guards::climb_webhook(uint32_t guard) {
-  const Guard& it = run_.graph.guards()[guard];
+Task<Result<void>> Guards::climb_webhook(GuardId guard) {
+  const Guard& it = run_.graph().guards()[guard];
   if (it.ignore && states_[guard].origin != Origin::before) held_at(guard);
   CO_TRY(co_await prove_effect(guard));
   if (!it.ignore) co_return Result<void>();
@@ -301,19 +301,19 @@ Task<Result<void>> Guards::climb_webhook(uint32_t guard) {
   co_return Result<void>();
 }
 
-Task<Result<void>> Guards::await_api_service(uint32_t object) {
-  while (!run_.plan.is_settled(object)) CO_TRY(co_await run_.changed.wait());
+Task<Result<void>> Guards::await_api_service(NodeId object) {
+  while (!run_.plan().is_settled(object)) CO_TRY(co_await run_.changed().wait());
   co_return Result<void>();
 }
 
-void Guards::tell_unchecked(uint32_t guard) {
-  const Guard& it = run_.graph.guards()[guard];
+void Guards::tell_unchecked(GuardId guard) {
+  const Guard& it = run_.graph().guards()[guard];
   bool decides = is_webhook(it) || is_policy(it);
   if (!decides || states_[guard].origin == Origin::before) return;
   size_t guarded = 0;
-  for (uint32_t node = 0; node < run_.states.size(); ++node)
-    for (const graph::GuardMatch& match : run_.graph.guards_of(node))
-      if (match.guard == guard && !match.by_pods && !run_.unchanged[node]) ++guarded;
+  for (NodeId node : run_.objects())
+    for (const graph::GuardMatch& match : run_.graph().guards_of(node))
+      if (match.guard == guard && !match.by_pods && !run_.unchanged(node)) ++guarded;
   if (guarded == 0) return;
   run_.note(
       EventKind::warning,
@@ -321,14 +321,14 @@ void Guards::tell_unchecked(uint32_t guard) {
                   it.text(), guarded == 1 ? "object" : fmt::format("{} objects", guarded)));
 }
 
-Task<Result<void>> Guards::climb_ladder(uint32_t guard) {
-  const Guard& it = run_.graph.guards()[guard];
+Task<Result<void>> Guards::climb_ladder(GuardId guard) {
+  const Guard& it = run_.graph().guards()[guard];
   State& state = states_[guard];
   state.origin = origin_of(it);
-  state.standing.since = run_.loop.now();
+  state.standing.since = run_.loop().now();
   state.standing.rung = state.origin == Origin::before ? Rung::in_effect : Rung::registered;
   if (!guards_something_to_send(guard)) co_return Result<void>();
-  if (run_.options.dry_run) {
+  if (run_.options().dry_run) {
     tell_unchecked(guard);
     co_return Result<void>();
   }
@@ -342,10 +342,10 @@ Task<Result<void>> Guards::climb_ladder(uint32_t guard) {
   co_return Result<void>();
 }
 
-Task<void> Guards::climb(uint32_t guard) {
-  uint32_t node = run_.graph.node_of_guard(guard);
-  CancelSource time_limit(&run_.waits);
-  const Guard& it = run_.graph.guards()[guard];
+Task<void> Guards::climb(GuardId guard) {
+  NodeId node = run_.graph().node_of_guard(guard);
+  CancelSource time_limit(&run_.halt().waits());
+  const Guard& it = run_.graph().guards()[guard];
   Deadline deadline(run_, it.configuration, it.backed_by, [&] { time_limit.cancel(); });
   Result<void> result = co_await climb_ladder(guard).governed_by(&time_limit);
   if (result) {

@@ -27,27 +27,27 @@ class Guards {
 
   // Runs after the guard's configuration was stored. Proves the guard, then marks it ready or failed. Run one task per
   // guard.
-  Task<void> climb(uint32_t guard);
+  Task<void> climb(GuardId guard);
 
   // Returns the connection over which the object has to be sent; 0 for any. Waits until every guard of the object that
   // was created or changed in this run is proved to be in effect there, and until every endpoint that has become ready
   // behind a guard that has to answer was asked. Fails when cancelled.
-  Task<Result<uint64_t>> connection_for(uint32_t node);
+  Task<Result<uint64_t>> connection_for(NodeId node);
   // Call when the connection was lost. Whatever was proved for it has to be proved again.
   void lost(uint64_t connection);
 
   // Returns the first guard that has to answer for the object and cannot yet: its Service was created in this run, and
   // has no ready endpoint. The network may not know that Service yet, and a call to it could hang until it times out.
-  std::optional<uint32_t> beyond_reach(uint32_t node);
+  std::optional<GuardId> beyond_reach(NodeId node);
   // Returns the RetryGate at which to wait for a ready endpoint. Requires that the guard has a Service.
-  RetryGate& gate_before(uint32_t guard);
+  RetryGate& gate_before(GuardId guard);
 
   // Call when objects wait for the guard. From then on, the objects that it depends on are watched.
-  void held_at(uint32_t guard);
+  void held_at(GuardId guard);
   // Call when an API server does not trust the guard's certificate. If the configuration has changed since the guard
   // was proved to be in effect, that API server may still use the former configuration, and the guard has to be proved
   // again.
-  void distrusted(uint32_t guard);
+  void distrusted(GuardId guard);
   // Call when an object that guards depend on has changed.
   void evidence_changed(std::string_view kind, const std::string& ns, const std::string& name);
 
@@ -59,8 +59,8 @@ class Guards {
     std::optional<kube::Fault> fault;
     bool proved = true;
   };
-  const Standing& standing(uint32_t guard) const { return states_[guard].standing; }
-  std::optional<uint32_t> find_webhook(const kube::FaultWebhook& webhook) const;
+  const Standing& standing(GuardId guard) const { return states_[guard].standing; }
+  std::optional<GuardId> find_webhook(const kube::FaultWebhook& webhook) const;
 
  private:
   static constexpr Duration kBetweenTries = std::chrono::milliseconds(100);
@@ -99,35 +99,35 @@ class Guards {
   };
 
   Origin origin_of(const graph::Guard& guard) const;
-  Task<Result<void>> prove_effect(uint32_t guard);
+  Task<Result<void>> prove_effect(GuardId guard);
   // Warns once that the guard is not proved to be in effect. From then on nobody waits for that proof.
-  void give_up_proof(uint32_t guard, const std::string& why);
-  Task<kube::Outcome<readiness::Proof>> share(const std::string& what, uint32_t guard);
-  Task<kube::Outcome<readiness::Proof>> ask(uint32_t guard);
-  Task<Result<void>> climb_ladder(uint32_t guard);
-  Task<Result<void>> climb_webhook(uint32_t guard);
-  Task<Result<void>> await_answer(uint32_t guard);
-  bool is_beyond_reach(uint32_t guard);
+  void give_up_proof(GuardId guard, const std::string& why);
+  Task<kube::Outcome<readiness::Proof>> share(const std::string& what, GuardId guard);
+  Task<kube::Outcome<readiness::Proof>> ask(GuardId guard);
+  Task<Result<void>> climb_ladder(GuardId guard);
+  Task<Result<void>> climb_webhook(GuardId guard);
+  Task<Result<void>> await_answer(GuardId guard);
+  bool is_beyond_reach(GuardId guard);
   // True if at least one endpoint is ready and every ready endpoint has answered. Also true if the guard did not have
   // to answer, answered without having any ready endpoint, or has endpoints that are not known.
-  bool still_answers(uint32_t guard) const;
-  Task<Result<void>> await_answer_again(uint32_t guard);
+  bool still_answers(GuardId guard) const;
+  Task<Result<void>> await_answer_again(GuardId guard);
   std::set<std::string> ready_addresses(const graph::Guard& guard) const;
-  Task<Result<void>> await_api_service(uint32_t object);
-  Task<Result<readiness::Proof>> mirror(uint32_t guard);
+  Task<Result<void>> await_api_service(NodeId object);
+  Task<Result<readiness::Proof>> mirror(GuardId guard);
   // `before`: the endpoints that were ready before the guard was asked.
-  Task<Result<bool>> every_endpoint_listens(uint32_t guard, const std::set<std::string>& before);
+  Task<Result<bool>> every_endpoint_listens(GuardId guard, const std::set<std::string>& before);
   bool waits_for_answer(const graph::Guard& guard) const;
   // In a dry run: warns that objects were not checked against a guard that this run creates or changes.
-  void tell_unchecked(uint32_t guard);
-  void warn_of_skipping(uint32_t guard, const readiness::Proof& proof);
-  void take(uint32_t guard, readiness::Proof proof);
+  void tell_unchecked(GuardId guard);
+  void warn_of_skipping(GuardId guard, const readiness::Proof& proof);
+  void take(GuardId guard, readiness::Proof proof);
   const Json* live_configuration(const graph::Guard& guard) const;
   bool changed_since_created(const graph::Guard& guard) const;
   Json live_form(const graph::Guard& guard) const;
   std::optional<readiness::Target> target_of(const graph::Guard& guard) const;
   std::string port_name(const graph::Guard& guard) const;
-  bool guards_something_to_send(uint32_t guard) const;
+  bool guards_something_to_send(GuardId guard) const;
   std::string gate_name(const graph::Guard& guard) const;
 
   Run& run_;
@@ -135,7 +135,7 @@ class Guards {
   Evidence& evidence_;
   RetryGates& gates_;
   Signal proved_;
-  std::vector<State> states_;
+  plan::IdVector<GuardId, State> states_;
   std::map<std::string, Shared> shared_;
   uint64_t line_ = 0;
 };

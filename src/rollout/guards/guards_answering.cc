@@ -10,9 +10,9 @@ using journal::EventKind;
 using readiness::Proof;
 using readiness::Rung;
 
-Task<Result<Proof>> Guards::mirror(uint32_t guard) {
+Task<Result<Proof>> Guards::mirror(GuardId guard) {
   while (true) {
-    std::optional<readiness::Target> target = target_of(run_.graph.guards()[guard]);
+    std::optional<readiness::Target> target = target_of(run_.graph().guards()[guard]);
     if (!target) co_return fail(ErrorKind::internal, "nobody to ask");
     kube::Outcome<Proof> proof = co_await prover_.mirror(*std::move(target), line_);
     if (proof) {
@@ -22,24 +22,24 @@ Task<Result<Proof>> Guards::mirror(uint32_t guard) {
     }
     if (proof.error().error().kind() == ErrorKind::cancelled) co_return fail(proof.error().error());
     lost(line_);
-    CO_TRY(co_await sleep_for(run_.loop, kBetweenTries));
+    CO_TRY(co_await sleep_for(run_.loop(), kBetweenTries));
   }
 }
 
-bool Guards::is_beyond_reach(uint32_t guard) {
-  const Guard& it = run_.graph.guards()[guard];
+bool Guards::is_beyond_reach(GuardId guard) {
+  const Guard& it = run_.graph().guards()[guard];
   bool is_called = is_webhook(it) || it.kind == Guard::Kind::conversion;
   if (!is_called || !it.service) return false;
   auto service = run_.find({.group = "", .kind = "Service", .ns = it.service->ns, .name = it.service->name});
-  if (!service || run_.states[*service].stored != ObjectState::Stored::created) return false;
+  if (!service || run_.state(*service).stored != ObjectState::Stored::created) return false;
   evidence_.watch_endpoints(it.service->ns);
   if (!evidence_.learns("EndpointSlice", it.service->ns)) return false;
   auto count = evidence_.endpoints(it.service->ns, it.service->name);
   return !count || count->ready == 0;
 }
 
-RetryGate& Guards::gate_before(uint32_t guard) {
-  const admission::ServiceReference& service = *run_.graph.guards()[guard].service;
+RetryGate& Guards::gate_before(GuardId guard) {
+  const admission::ServiceReference& service = *run_.graph().guards()[guard].service;
   return gates_.at(gate_of_service(service.ns, service.name));
 }
 
@@ -59,8 +59,8 @@ std::set<std::string> Guards::ready_addresses(const Guard& guard) const {
   return addresses;
 }
 
-bool Guards::still_answers(uint32_t guard) const {
-  const Guard& it = run_.graph.guards()[guard];
+bool Guards::still_answers(GuardId guard) const {
+  const Guard& it = run_.graph().guards()[guard];
   const std::optional<std::set<std::string>>& answering = states_[guard].answering;
   if (!answering || !it.service || !evidence_.endpoints(it.service->ns, it.service->name)) return true;
   std::set<std::string> ready = ready_addresses(it);
@@ -68,7 +68,7 @@ bool Guards::still_answers(uint32_t guard) const {
 }
 
 // One task asks on behalf of all objects that wait.
-Task<Result<void>> Guards::await_answer_again(uint32_t guard) {
+Task<Result<void>> Guards::await_answer_again(GuardId guard) {
   State& state = states_[guard];
   while (!still_answers(guard)) {
     if (state.asking) {
@@ -85,8 +85,8 @@ Task<Result<void>> Guards::await_answer_again(uint32_t guard) {
 }
 
 // A Service sends each call to one of its endpoints, so the answer of one says nothing about the others.
-Task<Result<bool>> Guards::every_endpoint_listens(uint32_t guard, const std::set<std::string>& before) {
-  const Guard& it = run_.graph.guards()[guard];
+Task<Result<bool>> Guards::every_endpoint_listens(GuardId guard, const std::set<std::string>& before) {
+  const Guard& it = run_.graph().guards()[guard];
   if (!it.service) co_return true;
   auto endpoints = evidence_.ready_endpoints(it.service->ns, it.service->name, port_name(it));
   std::optional<readiness::Target> target = target_of(it);
@@ -105,8 +105,8 @@ Task<Result<bool>> Guards::every_endpoint_listens(uint32_t guard, const std::set
   co_return true;
 }
 
-Task<Result<void>> Guards::await_answer(uint32_t guard) {
-  const Guard& it = run_.graph.guards()[guard];
+Task<Result<void>> Guards::await_answer(GuardId guard) {
+  const Guard& it = run_.graph().guards()[guard];
   State& state = states_[guard];
   RetryGate::Place place;
   held_at(guard);
@@ -116,8 +116,8 @@ Task<Result<void>> Guards::await_answer(uint32_t guard) {
     std::set<std::string> before = ready_addresses(it);
     CO_TRY_ASSIGN(Proof proof, co_await mirror(guard));
     if (proof.proved) unproved_since.reset();
-    else if (!unproved_since) unproved_since = run_.loop.now();
-    bool in_vain = unproved_since && run_.loop.now() - *unproved_since >= kProofTime;
+    else if (!unproved_since) unproved_since = run_.loop().now();
+    bool in_vain = unproved_since && run_.loop().now() - *unproved_since >= kProofTime;
     if (!proof.proved && (proof.hopeless || in_vain)) {
       // No proof is possible. What remains is what the cluster shows: whether an endpoint is ready.
       auto count = it.service ? evidence_.endpoints(it.service->ns, it.service->name) : std::nullopt;
@@ -153,14 +153,14 @@ Task<Result<void>> Guards::await_answer(uint32_t guard) {
   co_return Result<void>();
 }
 
-void Guards::warn_of_skipping(uint32_t guard, const Proof& proof) {
-  const Guard& it = run_.graph.guards()[guard];
+void Guards::warn_of_skipping(GuardId guard, const Proof& proof) {
+  const Guard& it = run_.graph().guards()[guard];
   std::string why = proof.fault ? proof.fault->explanation : proof.why_not;
-  for (uint32_t node = 0; node < run_.states.size(); ++node)
-    for (const graph::GuardMatch& match : run_.graph.guards_of(node)) {
-      if (match.guard != guard || match.by_pods || run_.unchanged[node]) continue;
+  for (NodeId node : run_.objects())
+    for (const graph::GuardMatch& match : run_.graph().guards_of(node)) {
+      if (match.guard != guard || match.by_pods || run_.unchanged(node)) continue;
       std::string text = fmt::format("{} does not answer and ignores failures: it is skipped: {}", it.text(), why);
-      run_.states[node].warnings.push_back(text);
+      run_.edit(node).warnings.push_back(text);
       run_.tell(EventKind::warning, node, "skipped", std::move(text));
     }
 }

@@ -55,8 +55,8 @@ std::string_view mount_failure(const Evidence& evidence, const Json& pod) {
 
 }  // namespace
 
-Json as_stored(const Run& run, uint32_t node) {
-  const ObjectState& state = run.states[node];
+Json as_stored(const Run& run, NodeId node) {
+  const ObjectState& state = run.state(node);
   Json value = run.object(node).value();
   if (state.uid.empty()) return value;
   value.make("metadata").make("uid") = state.uid;
@@ -89,10 +89,10 @@ void add_missing(readiness::Why& why, const Run& run, const Evidence& evidence, 
   }
 }
 
-readiness::Why why_pods(const Run& run, const Evidence& evidence, uint32_t node, const Json& workload) {
+readiness::Why why_pods(const Run& run, const Evidence& evidence, NodeId node, const Json& workload) {
   const std::string& ns = run.object(node).ns();
   if (!evidence.knows("Pod", ns)) return {};
-  readiness::Why why = readiness::why_not_ready(workload, evidence.pods(ns), {.begun = run.begun_at_server});
+  readiness::Why why = readiness::why_not_ready(workload, evidence.pods(ns), {.begun = run.begun_at_server()});
   if (!why.causes.empty()) add_missing(why, run, evidence, workload);
   return why;
 }

@@ -9,10 +9,10 @@ namespace fairlead::rollout {
 
 // Returns what the pods of an object of the bundle report; nothing if the object creates no pods, or while pods are not
 // known. `workload` is the object with the uid and the selector that the API server gave it.
-readiness::Why why_pods(const Run& run, const Evidence& evidence, uint32_t node, const Json& workload);
+readiness::Why why_pods(const Run& run, const Evidence& evidence, NodeId node, const Json& workload);
 
 // Returns an object of the bundle with the fields that the API server set to tie pods to it.
-Json as_stored(const Run& run, uint32_t node);
+Json as_stored(const Run& run, NodeId node);
 
 // Names the Secrets and ConfigMaps that do not exist and that pods of the workload (or behind the Service) wait for.
 // The kubelet reports them in the container's state, or in an Event if a volume cannot be mounted.

@@ -53,7 +53,8 @@ std::string text_of(const Json& event) {
 // Looks at one object that is stored and not ready.
 class Look {
  public:
-  Look(Run& run, uint32_t node) : run_(run), object_(run.object(node)), workload_(as_stored(run, node)) {}
+  Look(kube::Client& client, const Run& run, NodeId node)
+      : client_(client), run_(run), object_(run.object(node)), workload_(as_stored(run, node)) {}
 
   Task<std::vector<Finding>> all() {
     std::vector<Finding> findings;
@@ -79,7 +80,7 @@ class Look {
     if (!is_pod && (!labels || labels->text().empty())) co_return std::nullopt;
     kube::ListOptions options{.ns = object_.ns(), .label_selector = is_pod ? "" : labels->text(), .page = kMostPods};
     if (is_pod) options.field_selector = "metadata.name=" + object_.name();
-    kube::Outcome<kube::List> pods = co_await run_.client.list(core_resource("Pod", "pods"), std::move(options));
+    kube::Outcome<kube::List> pods = co_await client_.list(core_resource("Pod", "pods"), std::move(options));
     if (!pods) co_return std::nullopt;
     readiness::Objects all;
     for (const Json& pod : pods->items) all.push_back(&pod);
@@ -89,7 +90,7 @@ class Look {
   Task<void> add_log(const readiness::FailedContainer& failed, std::vector<Finding>& findings) {
     kube::LogOptions options{
         .container = failed.container, .previous = failed.previous, .tail_lines = kLines, .limit_bytes = kLogBytes};
-    kube::Outcome<std::string> log = co_await kube::read_log(run_.client, failed.ns, failed.pod, options);
+    kube::Outcome<std::string> log = co_await kube::read_log(client_, failed.ns, failed.pod, options);
     if (!log || log->empty()) co_return;
     std::string ended = failed.exit_code ? fmt::format(" (exit code {})", *failed.exit_code) : "";
     findings.push_back(
@@ -100,24 +101,25 @@ class Look {
 
   Task<std::vector<std::string>> warnings_of(std::string_view uid) {
     if (uid.empty() || object_.ns().empty()) co_return std::vector<std::string>();
-    kube::Outcome<kube::List> events = co_await run_.client.list(
+    kube::Outcome<kube::List> events = co_await client_.list(
         core_resource("Event", "events"),
         {.ns = object_.ns(), .field_selector = fmt::format("involvedObject.uid={},type=Warning", uid)});
-    co_return events ? warnings_in(events->items, run_.begun_at_server) : std::vector<std::string>();
+    co_return events ? warnings_in(events->items, run_.begun_at_server()) : std::vector<std::string>();
   }
 
-  Run& run_;
+  kube::Client& client_;
+  const Run& run_;
   const object::Object& object_;
   Json workload_;
 };
 
-Task<Result<void>> look_at_all(Run& run, Ending& ending) {
+Task<Result<void>> look_at_all(kube::Client& client, const Run& run, Ending& ending) {
   std::vector<RootCause> roots = root_causes(run);
   size_t looked_at = 0;
   for (size_t i = 0; i < std::min(roots.size(), ending.causes.size()); ++i) {
     if (roots[i].not_ready.empty() || looked_at++ >= kLookedAt) continue;
     for (size_t n = 0; n < std::min(roots[i].not_ready.size(), kObjectsPerCause); ++n) {
-      std::vector<Finding> found = co_await Look(run, roots[i].not_ready[n]).all();
+      std::vector<Finding> found = co_await Look(client, run, roots[i].not_ready[n]).all();
       for (Finding& finding : found) ending.causes[i].findings.push_back(std::move(finding));
     }
   }
@@ -152,10 +154,10 @@ std::vector<std::string> warnings_in(const std::vector<Json>& events, WallTime b
   return texts;
 }
 
-Task<void> look_closer(Run& run, Ending& ending) {
-  if (run.errors.empty() || run.stopping || run.options.dry_run) co_return;
-  (void)co_await with_deadline(run.loop, run.loop.now() + kTime, "the closer look took too long",
-                               look_at_all(run, ending));
+Task<void> look_closer(kube::Client& client, const Run& run, Ending& ending) {
+  if (run.errors().empty() || run.halt().interrupted() || run.options().dry_run) co_return;
+  (void)co_await with_deadline(run.loop(), run.loop().now() + kTime, "the closer look took too long",
+                               look_at_all(client, run, ending));
 }
 
 }  // namespace fairlead::rollout

@@ -9,7 +9,7 @@ namespace fairlead::rollout {
 
 // Adds findings to the causes of the ending, which are those of the run. Sends a limited number of requests, for a
 // limited time; what cannot be read is left out.
-Task<void> look_closer(Run& run, Ending& ending);
+Task<void> look_closer(kube::Client& client, const Run& run, Ending& ending);
 
 // Returns the newest warnings among the Events of an object, each once: "BackOff: Back-off restarting failed container
 // (5 times)". Events that are older than the run are left out. Pure.

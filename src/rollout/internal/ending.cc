@@ -9,12 +9,12 @@ namespace {
 
 using State = ObjectEnding::State;
 
-State state_of(const Run& run, uint32_t node) {
-  const ObjectState& state = run.states[node];
-  if (run.plan.state(node) == Plan::State::blocked) return State::blocked;
-  if (run.graph.is_left_out(node)) return State::left_out;
+State state_of(const Run& run, NodeId node) {
+  const ObjectState& state = run.state(node);
+  if (run.plan().state(node) == Plan::State::blocked) return State::blocked;
+  if (run.graph().is_left_out(node)) return State::left_out;
   if (is_blocked(run, node)) return State::blocked;
-  if (run.plan.state(node) == Plan::State::failed)
+  if (run.plan().state(node) == Plan::State::failed)
     return state.stored == ObjectState::Stored::no ? State::refused : State::not_ready;
   if (state.unchecked) return State::unchecked;
   switch (state.stored) {
@@ -26,43 +26,40 @@ State state_of(const Run& run, uint32_t node) {
   return State::not_sent;
 }
 
-ObjectEnding object_ending(const Run& run, uint32_t node) {
-  const ObjectState& state = run.states[node];
-  auto error = run.errors.find(node);
+ObjectEnding object_ending(const Run& run, NodeId node) {
+  const ObjectState& state = run.state(node);
+  auto error = run.errors().find(node);
   return {.key = run.object(node).key(),
           .source = run.object(node).source().text(),
           .state = state_of(run, node),
-          .ready = run.plan.state(node) == Plan::State::done,
-          .error = error == run.errors.end() ? std::nullopt : std::optional(error->second),
+          .ready = run.plan().state(node) == Plan::State::done,
+          .error = error == run.errors().end() ? std::nullopt : std::optional(error->second),
           .warnings = state.warnings,
           .forecast = state.forecast};
 }
 
 Ending::How how(const Run& run) {
-  if (run.stopping) return Ending::How::interrupted;
-  if (run.errors.empty()) return run.out_of_time ? Ending::How::timed_out : Ending::How::done;
-  auto is_conflict = [&](const auto& error) {
-    return error.first < run.states.size() && run.states[error.first].conflict;
-  };
-  if (std::ranges::all_of(run.errors, is_conflict)) return Ending::How::conflicts;
+  if (run.halt().interrupted()) return Ending::How::interrupted;
+  if (run.errors().empty()) return run.halt().out_of_time() ? Ending::How::timed_out : Ending::How::done;
+  auto is_conflict = [&](const auto& error) { return run.is_object(error.first) && run.state(error.first).conflict; };
+  if (std::ranges::all_of(run.errors(), is_conflict)) return Ending::How::conflicts;
   auto is_timeout = [](const auto& error) { return error.second.kind() == ErrorKind::timeout; };
-  return std::ranges::all_of(run.errors, is_timeout) ? Ending::How::timed_out : Ending::How::failed;
+  return std::ranges::all_of(run.errors(), is_timeout) ? Ending::How::timed_out : Ending::How::failed;
 }
 
 // When a need was met.
-TimePoint met_at(const Run& run, uint32_t node, const graph::Need& need) {
-  bool when_stored = level_of(run.graph.nodes()[node], need) != plan::Level::done;
-  return when_stored && need.target < run.states.size() ? run.states[need.target].stored_at
-                                                        : run.settled_at[need.target];
+TimePoint met_at(const Run& run, NodeId node, const graph::Need& need) {
+  bool when_stored = level_of(run.graph().nodes()[node], need) != plan::Level::done;
+  return when_stored && run.is_object(need.target) ? run.state(need.target).stored_at : run.settled_at(need.target);
 }
 
 // Returns the need that was met last, through groups and waves.
-std::optional<graph::Need> last_need(const Run& run, uint32_t node) {
+std::optional<graph::Need> last_need(const Run& run, NodeId node) {
   std::optional<graph::Need> last;
   TimePoint latest{};
-  for (const graph::Need& need : run.graph.needs_of(node)) {
+  for (const graph::Need& need : run.graph().needs_of(node)) {
     graph::Need met = need;
-    graph::Node::Kind kind = run.graph.nodes()[need.target].kind;
+    graph::Node::Kind kind = run.graph().nodes()[need.target].kind;
     if (kind == graph::Node::Kind::all_of || kind == graph::Node::Kind::wave) {
       std::optional<graph::Need> inner = last_need(run, need.target);
       if (!inner) continue;
@@ -78,24 +75,24 @@ std::optional<graph::Need> last_need(const Run& run, uint32_t node) {
 }
 
 std::vector<PathStep> critical_path(const Run& run) {
-  std::optional<uint32_t> at;
-  for (uint32_t node = 0; node < run.states.size(); ++node)
-    if (run.plan.state(node) == Plan::State::done && (!at || run.settled_at[node] > run.settled_at[*at])) at = node;
+  std::optional<NodeId> at;
+  for (NodeId node : run.objects())
+    if (run.plan().state(node) == Plan::State::done && (!at || run.settled_at(node) > run.settled_at(*at))) at = node;
   std::vector<PathStep> path;
   while (at && path.size() < 100) {
     std::optional<graph::Need> need = last_need(run, *at);
-    PathStep step{.text = run.graph.text(*at), .to = run.settled_at[*at] - run.begun};
+    PathStep step{.text = run.graph().text(*at), .to = run.settled_at(*at) - run.begun()};
     if (need) {
       step.reason = need->reason;
-      step.from = met_at(run, *at, *need) - run.begun;
+      step.from = met_at(run, *at, *need) - run.begun();
     }
     // The object spent this time waiting, so the time belongs to what it waited for.
-    if (*at < run.states.size() && !run.states[*at].waited_for.empty()) {
-      TimePoint let_in = run.states[*at].stored_at;
+    if (run.is_object(*at) && !run.state(*at).waited_for.empty()) {
+      TimePoint let_in = run.state(*at).stored_at;
       path.push_back(step);
-      path.back().from = let_in - run.begun;
+      path.back().from = let_in - run.begun();
       path.back().reason = "held it";
-      step = {.text = run.states[*at].waited_for, .reason = step.reason, .from = step.from, .to = let_in - run.begun};
+      step = {.text = run.state(*at).waited_for, .reason = step.reason, .from = step.from, .to = let_in - run.begun()};
     }
     path.push_back(std::move(step));
     at = need ? std::optional(need->target) : std::nullopt;
@@ -143,14 +140,14 @@ std::vector<ObjectEnding> none_sent(const manifest::Bundle& bundle) {
 Ending ending_of(const Run& run) {
   Ending ending;
   ending.how = how(run);
-  for (uint32_t node = 0; node < run.states.size(); ++node) ending.objects.push_back(object_ending(run, node));
+  for (NodeId node : run.objects()) ending.objects.push_back(object_ending(run, node));
   for (RootCause& root : root_causes(run)) {
     Cause cause{.error = std::move(root.error), .blocks = {}};
-    for (uint32_t blocked : root.blocks) cause.blocks.push_back(run.object(blocked).key());
+    for (NodeId blocked : root.blocks) cause.blocks.push_back(run.object(blocked).key());
     ending.causes.push_back(std::move(cause));
   }
   ending.critical_path = critical_path(run);
-  ending.concerns = run.concerns;
+  ending.concerns = run.concerns();
   return ending;
 }
 

@@ -13,14 +13,15 @@ constexpr size_t kMostWaits = 20;
 
 class Order {
  public:
-  explicit Order(const Run& run) : run_(run), steps_(run.graph.nodes().size()), known_(run.graph.nodes().size()) {
-    for (const graph::Exemption& exemption : run.graph.exemptions()) exempt_.emplace(exemption.object, exemption.guard);
+  explicit Order(const Run& run) : run_(run), steps_(run.graph().nodes().size()), known_(run.graph().nodes().size()) {
+    for (const graph::Exemption& exemption : run.graph().exemptions())
+      exempt_.emplace(exemption.object, exemption.guard);
   }
 
   void add() {
-    for (uint32_t node = 0; node < run_.states.size(); ++node) {
+    for (NodeId node : run_.objects()) {
       if (!acts(node)) continue;
-      Forecast& forecast = *run_.states[node].forecast;
+      Forecast& forecast = *run_.state(node).forecast;
       find_step(node);
       forecast.step = steps_[node];
       add_waits(node, "", forecast.waits);
@@ -30,20 +31,20 @@ class Order {
 
  private:
   // True if the node is an object that would not stay as it is.
-  bool acts(uint32_t node) const { return node < run_.states.size() && run_.states[node].forecast; }
+  bool acts(NodeId node) const { return run_.is_object(node) && run_.state(node).forecast; }
   bool acts(const graph::Guard& guard) const {
     return (guard.object && acts(*guard.object)) ||
-           std::ranges::any_of(guard.backed_by, [this](uint32_t node) { return acts(node); });
+           std::ranges::any_of(guard.backed_by, [this](NodeId node) { return acts(node); });
   }
 
   // Finds the step of a node and of all that it needs, without recursion: chains of needs can be long.
-  void find_step(uint32_t first) {
-    std::vector<uint32_t> stack = {first};
+  void find_step(NodeId first) {
+    std::vector<NodeId> stack = {first};
     while (!stack.empty()) {
-      uint32_t node = stack.back();
+      NodeId node = stack.back();
       size_t before = stack.size();
       uint32_t latest = 0;
-      for (const graph::Need& need : run_.graph.needs_of(node)) {
+      for (const graph::Need& need : run_.graph().needs_of(node)) {
         if (!known_[need.target]) stack.push_back(need.target);
         else latest = std::max(latest, steps_[need.target]);
       }
@@ -54,32 +55,32 @@ class Order {
     }
   }
 
-  void add_waits(uint32_t node, std::string_view outer, std::vector<Wait>& waits) const {
-    for (const graph::Need& need : run_.graph.needs_of(node)) {
+  void add_waits(NodeId node, std::string_view outer, std::vector<Wait>& waits) const {
+    for (const graph::Need& need : run_.graph().needs_of(node)) {
       if (waits.size() >= kMostWaits) return;
       std::string reason(need.reason.empty() ? outer : need.reason);
-      const graph::Node& target = run_.graph.nodes()[need.target];
+      const graph::Node& target = run_.graph().nodes()[need.target];
       switch (target.kind) {
         case graph::Node::Kind::all_of: add_waits(need.target, reason, waits); break;
         case graph::Node::Kind::object:
           if (acts(need.target)) add_wait(need.target, graph::name_of(need.level), std::move(reason), waits);
           break;
         case graph::Node::Kind::guard:
-          if (acts(run_.graph.guards()[target.index])) add_wait(need.target, "proved", std::move(reason), waits);
+          if (acts(run_.graph().guards()[target.guard()])) add_wait(need.target, "proved", std::move(reason), waits);
           break;
         case graph::Node::Kind::wave:
         case graph::Node::Kind::outside: add_wait(need.target, "ready", std::move(reason), waits); break;
       }
     }
   }
-  void add_wait(uint32_t target, std::string_view until, std::string reason, std::vector<Wait>& waits) const {
-    waits.push_back({.what = run_.graph.text(target), .until = std::string(until), .reason = std::move(reason)});
+  void add_wait(NodeId target, std::string_view until, std::string reason, std::vector<Wait>& waits) const {
+    waits.push_back({.what = run_.graph().text(target), .until = std::string(until), .reason = std::move(reason)});
   }
 
   // Returns why a guard of the bundle has not seen the object; empty if every guard has.
-  std::string unseen_by(uint32_t node) const {
-    for (const graph::GuardMatch& match : run_.graph.guards_of(node)) {
-      const graph::Guard& guard = run_.graph.guards()[match.guard];
+  std::string unseen_by(NodeId node) const {
+    for (const graph::GuardMatch& match : run_.graph().guards_of(node)) {
+      const graph::Guard& guard = run_.graph().guards()[match.guard];
       bool decides = guard.kind != graph::Guard::Kind::conversion && guard.kind != graph::Guard::Kind::api_service;
       if (!decides || match.by_pods || exempt_.contains({node, match.guard}) || !guard.object || !acts(*guard.object))
         continue;
@@ -90,9 +91,9 @@ class Order {
   }
 
   const Run& run_;
-  std::vector<uint32_t> steps_;
-  std::vector<bool> known_;
-  std::set<std::pair<uint32_t, uint32_t>> exempt_;
+  plan::IdVector<NodeId, uint32_t> steps_;
+  plan::IdVector<NodeId, bool> known_;
+  std::set<std::pair<NodeId, GuardId>> exempt_;
 };
 
 }  // namespace

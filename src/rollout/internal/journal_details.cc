@@ -28,13 +28,14 @@ bool is_silent(State state) {
 
 Json graph_details(const graph::Graph& graph, const manifest::Bundle& bundle, const Secrets& secrets) {
   journal::GraphDetails details(secrets);
-  for (uint32_t node = 0; node < graph.nodes().size(); ++node) {
-    if (node < graph.object_count()) details.add_object(graph.key(node), bundle.objects[node].source().text());
+  for (graph::NodeId node : graph.nodes().ids()) {
+    if (graph.objects().contains(node))
+      details.add_object(graph.key(node), bundle.objects[node.index()].source().text());
     else details.add_other(type_of(graph.nodes()[node].kind), graph.text(node));
   }
-  for (uint32_t node = 0; node < graph.nodes().size(); ++node)
+  for (graph::NodeId node : graph.nodes().ids())
     for (const graph::Need& need : graph.needs_of(node))
-      details.add_need(node, need.target,
+      details.add_need(node.index(), need.target.index(),
                        need.level == graph::Level::stored ? journal::NeedLevel::stored : journal::NeedLevel::ready,
                        need.reason);
   return std::move(details).json();

@@ -28,42 +28,42 @@ void add(std::set<Question>& questions, std::string verb, const object::Resource
   questions.insert({.verb = std::move(verb), .group = resource.group, .resource = resource.plural, .ns = ns});
 }
 
-std::set<Question> questions_of(const Run& run, const Pruned& pruned) {
+std::set<Question> questions_of(const kube::Discovery& discovery, const Run& run, const Pruned& pruned) {
   std::set<Question> questions;
-  for (uint32_t node = 0; node < run.states.size(); ++node) {
+  for (NodeId node : run.objects()) {
     const object::Object& object = run.object(node);
-    const object::Resource* resource = run.kinds.of(object);
-    const Forecast* forecast = run.states[node].forecast.get();
+    const object::Resource* resource = run.kinds().of(object);
+    const Forecast* forecast = run.state(node).forecast.get();
     if (!forecast || !resource) continue;
     if (forecast->action == Action::replace) add(questions, "delete", *resource, object.ns());
-    bool is_asked = forecast->action != Action::replace && !run.states[node].unchecked && !run.options.compare_only;
+    bool is_asked = forecast->action != Action::replace && !run.state(node).unchecked && !run.options().compare_only;
     if (is_asked) continue;
     add(questions, "patch", *resource, object.ns());
     if (forecast->action != Action::change) add(questions, "create", *resource, object.ns());
   }
   for (const ObjectEnding& object : pruned.objects)
-    if (const object::Resource* resource = run.discovery.known().find(object.key.group, object.key.kind))
+    if (const object::Resource* resource = discovery.known().find(object.key.group, object.key.kind))
       add(questions, "delete", *resource, object.key.ns);
   return questions;
 }
 
-Task<void> ask(Run& run, Question question) {
-  auto access = co_await kube::ask_access(run.client, {.verb = question.verb,
-                                                       .group = question.group,
-                                                       .resource = question.resource,
-                                                       .subresource = {},
-                                                       .ns = question.ns,
-                                                       .name = {}});
+Task<void> ask(kube::Client& client, Run& run, Question question) {
+  auto access = co_await kube::ask_access(client, {.verb = question.verb,
+                                                   .group = question.group,
+                                                   .resource = question.resource,
+                                                   .subresource = {},
+                                                   .ns = question.ns,
+                                                   .name = {}});
   // Without an answer nothing is known, and the rollout will tell.
   if (access && !access->allowed)
-    run.concerns.push_back({.kind = Concern::Kind::permission, .key = {}, .text = question.text()});
+    run.add_concern({.kind = Concern::Kind::permission, .key = {}, .text = question.text()});
 }
 
 }  // namespace
 
-Task<void> check_permissions(Run& run, const Pruned& pruned) {
-  Scope scope(run.loop, co_await current_cancel());
-  for (const Question& question : questions_of(run, pruned)) scope.spawn(ask(run, question));
+Task<void> check_permissions(kube::Client& client, const kube::Discovery& discovery, Run& run, const Pruned& pruned) {
+  Scope scope(run.loop(), co_await current_cancel());
+  for (const Question& question : questions_of(discovery, run, pruned)) scope.spawn(ask(client, run, question));
   co_await scope.join();
 }
 

@@ -26,23 +26,23 @@ bool may_pass(const kube::Failure& failure) {
 
 std::vector<inventory::Wanted> ClaimKeeper::wanted() const {
   std::vector<inventory::Wanted> wanted;
-  for (const object::Object& object : run_.bundle.objects) wanted.push_back({object.key(), object.version()});
+  for (const object::Object& object : run_.bundle().objects) wanted.push_back({object.key(), object.version()});
   return wanted;
 }
 
-std::optional<uint32_t> ClaimKeeper::look_at(const Fault& fault) {
-  std::optional<uint32_t> guard = fault.webhook ? guards_.find_webhook(*fault.webhook) : std::nullopt;
+std::optional<GuardId> ClaimKeeper::look_at(const Fault& fault) {
+  std::optional<GuardId> guard = fault.webhook ? guards_.find_webhook(*fault.webhook) : std::nullopt;
   if (guard) guards_.held_at(*guard);
   return guard;
 }
 
-bool ClaimKeeper::can_repair(uint32_t guard) const {
-  const graph::Guard& it = run_.graph.guards()[guard];
+bool ClaimKeeper::can_repair(GuardId guard) const {
+  const graph::Guard& it = run_.graph().guards()[guard];
   return it.object || !it.backed_by.empty();
 }
 
 Error ClaimKeeper::error(const Fault& fault, Duration within) const {
-  std::optional<uint32_t> guard = fault.webhook ? guards_.find_webhook(*fault.webhook) : std::nullopt;
+  std::optional<GuardId> guard = fault.webhook ? guards_.find_webhook(*fault.webhook) : std::nullopt;
   std::optional<inventory::Claim> other;
   if (!inventory_->is_free()) other = inventory_->claimed_by();
   return unclaimed_error(run_, evidence_,
@@ -67,7 +67,7 @@ void ClaimKeeper::go_without(const Fault& fault) {
 Task<kube::Outcome<void>> ClaimKeeper::take() {
   if (!inventory_) co_return kube::Outcome<void>();
   RetryGate::Place place;
-  TimePoint begun = run_.loop.now();
+  TimePoint begun = run_.loop().now();
   std::string told;
   TimePoint told_at = begun;
   while (true) {
@@ -75,22 +75,23 @@ Task<kube::Outcome<void>> ClaimKeeper::take() {
     if (claimed) place.passed();
     if (claimed || !may_pass(claimed.error())) co_return claimed;
     const Fault fault = *claimed.error().fault();
-    std::optional<uint32_t> guard = look_at(fault);
+    std::optional<GuardId> guard = look_at(fault);
     bool can_go_on = guard && can_repair(*guard) && inventory_->exists() && inventory_->is_free();
-    if (can_go_on && run_.loop.now() - begun >= kBlip) {
+    if (can_go_on && run_.loop().now() - begun >= kBlip) {
       go_without(fault);
       co_return kube::Outcome<void>();
     }
-    if (told != fault.explanation || run_.loop.now() - told_at >= kReminder) {
+    if (told != fault.explanation || run_.loop().now() - told_at >= kReminder) {
       run_.note(EventKind::waiting, "the bundle cannot be claimed yet: " + fault.explanation);
       told = fault.explanation;
-      told_at = run_.loop.now();
+      told_at = run_.loop().now();
     }
     Result<void> waited =
-        co_await with_deadline(run_.loop, begun + kRetryFor, "too late", place.wait(gates_.at(gate_for(fault))));
+        co_await with_deadline(run_.loop(), begun + kRetryFor, "too late", place.wait(gates_.at(gate_for(fault))));
     bool late = !waited && waited.error().kind() == ErrorKind::timeout;
     if (late) co_return std::unexpected(kube::Failure(error(fault, kRetryFor)));
-    if (!waited && run_.out_of_time) co_return std::unexpected(kube::Failure(error(fault, run_.options.timeout)));
+    if (!waited && run_.halt().out_of_time())
+      co_return std::unexpected(kube::Failure(error(fault, run_.options().timeout)));
     if (!waited) co_return std::unexpected(kube::Failure(waited.error()));
   }
 }
@@ -123,13 +124,13 @@ Task<void> ClaimKeeper::hold() {
   lost_();
 }
 
-bool ClaimKeeper::is_recorded(uint32_t node) const { return !without_ || inventory_->covers(run_.object(node).key()); }
+bool ClaimKeeper::is_recorded(NodeId node) const { return !without_ || inventory_->covers(run_.object(node).key()); }
 
-Task<Result<void>> ClaimKeeper::await_record(uint32_t node, std::optional<kube::Failure>& last) {
+Task<Result<void>> ClaimKeeper::await_record(NodeId node, std::optional<kube::Failure>& last) {
   Fault fault = *without_;
   fault.explanation = fmt::format("the record of the bundle, {}, has to cover it first: {}",
                                   inventory_->parent().text(), fault.explanation);
-  ObjectState& state = run_.states[node];
+  ObjectState& state = run_.edit(node);
   state.waited_for = gate_for(fault);
   run_.tell(EventKind::parked, node, std::string(kube::name_of(fault.kind)), fault.explanation);
   last = kube::Failure(fault);
@@ -139,10 +140,10 @@ Task<Result<void>> ClaimKeeper::await_record(uint32_t node, std::optional<kube::
 }
 
 Task<std::optional<Error>> ClaimKeeper::await_claim() {
-  TimePoint until = run_.loop.now() + kRetryFor;
+  TimePoint until = run_.loop().now() + kRetryFor;
   while (without_ && !loss_) {
     Result<void> woken = co_await with_deadline(
-        run_.loop, until, "too late",
+        run_.loop(), until, "too late",
         [](Signal& changed) -> Task<Result<void>> { co_return co_await changed.wait(); }(changed_));
     if (!woken && woken.error().kind() == ErrorKind::timeout) co_return error(*without_, kRetryFor);
     if (!woken) co_return woken.error();
@@ -156,14 +157,14 @@ Task<void> ClaimKeeper::give_back(const std::optional<std::vector<object::Key>>&
   if (without_ && remaining && !loss_ && inventory_->is_free() && co_await inventory_->claim(wanted()))
     without_.reset();
   if (!inventory_->claimed()) co_return;
-  TimePoint until = run_.loop.now() + kGivingBack;
+  TimePoint until = run_.loop().now() + kGivingBack;
   for (Duration pause = std::chrono::milliseconds(100);; pause *= 2) {
     // Objects that another run added meanwhile are not known here, and stay covered.
     bool settles = remaining && !inventory_->overtaken();
     kube::Outcome<void> end = settles ? co_await inventory_->settle(*remaining) : co_await inventory_->release();
     if (end) co_return;
-    bool again = remaining && inventory::webhook_in_the_way(end.error()) && run_.loop.now() + pause < until;
-    if (again && co_await sleep_for(run_.loop, pause)) continue;
+    bool again = remaining && inventory::webhook_in_the_way(end.error()) && run_.loop().now() + pause < until;
+    if (again && co_await sleep_for(run_.loop(), pause)) continue;
     run_.note(EventKind::warning, "the bundle could not be given back: " + end.error().error().message());
     co_return;
   }

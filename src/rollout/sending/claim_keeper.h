@@ -25,12 +25,12 @@ class ClaimKeeper {
   ClaimKeeper(Run& run, inventory::Inventory* inventory, Guards& guards, Evidence& evidence, RetryGates& gates,
               std::function<void()> lost)
       : run_(run),
-        inventory_(run.options.dry_run ? nullptr : inventory),
+        inventory_(run.options().dry_run ? nullptr : inventory),
         guards_(guards),
         evidence_(evidence),
         gates_(gates),
         lost_(std::move(lost)),
-        changed_(run.loop) {}
+        changed_(run.loop()) {}
 
   // Takes the claim, or decides to continue without it. Call before the first object is sent. A failure ends the run,
   // except FaultKind::namespace_missing, which means what Inventory::claim says.
@@ -41,9 +41,9 @@ class ClaimKeeper {
 
   // False if the object must not be sent yet: the run continues without the claim, and the record does not cover the
   // object.
-  bool is_recorded(uint32_t node) const;
+  bool is_recorded(NodeId node) const;
   // Waits until is_recorded(), and says in `last` why it waits. Requires that it is false now. Fails when cancelled.
-  Task<Result<void>> await_record(uint32_t node, std::optional<kube::Failure>& last);
+  Task<Result<void>> await_record(NodeId node, std::optional<kube::Failure>& last);
   // Waits until the claim is taken or lost. Call before anything is deleted. Returns an error if it was not taken in
   // time.
   Task<std::optional<Error>> await_claim();
@@ -60,9 +60,9 @@ class ClaimKeeper {
  private:
   std::vector<inventory::Wanted> wanted() const;
   // Watches the guard that the fault names, and returns it; nothing if it is not known.
-  std::optional<uint32_t> look_at(const kube::Fault& fault);
+  std::optional<GuardId> look_at(const kube::Fault& fault);
   // True if the bundle contains the object that registers the guard, or objects that back it.
-  bool can_repair(uint32_t guard) const;
+  bool can_repair(GuardId guard) const;
   void go_without(const kube::Fault& fault);
   Error error(const kube::Fault& fault, Duration within) const;
 

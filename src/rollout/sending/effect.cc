@@ -28,7 +28,7 @@ std::optional<WallTime> last_changed(const Json& object, std::string_view manage
 
 // True if the group has an API server of its own, whose resourceVersions cannot be compared with those of others.
 bool has_own_server(const Run& run, const std::string& group) {
-  return std::ranges::any_of(run.cluster.api_services, [&](const Json& service) {
+  return std::ranges::any_of(run.cluster().api_services, [&](const Json& service) {
     return service["spec"]["group"].string_or("") == group && service["spec"]["service"].is_object();
   });
 }
@@ -39,21 +39,21 @@ bool has_just_got_an_owner(const Run& run, const Json& answer) {
   for (const Json& entry : answer["metadata"]["managedFields"].items()) {
     if (entry["manager"].string_or("") != "before-first-apply") continue;
     std::optional<WallTime> since = parse_timestamp(entry["time"].string_or(""));
-    return since && *since + kWholeSeconds >= run.begun_at_server;
+    return since && *since + kWholeSeconds >= run.begun_at_server();
   }
   return false;
 }
 
-bool is_as_it_was(const Run& run, uint32_t node, const Json& answer) {
-  std::optional<WallTime> changed = last_changed(answer, run.field_manager);
-  if (changed && *changed + kClocksDiffer < run.begun_at_server) return true;
+bool is_as_it_was(const Run& run, NodeId node, const Json& answer) {
+  std::optional<WallTime> changed = last_changed(answer, run.field_manager());
+  if (changed && *changed + kClocksDiffer < run.begun_at_server()) return true;
   // A dry run returns the stored version, whatever it would change.
-  if (run.options.dry_run || has_own_server(run, run.object(node).group())) return false;
+  if (run.options().dry_run || has_own_server(run, run.object(node).group())) return false;
   uint64_t version = version_number(answer);
-  bool is_old = version != 0 && version <= run.version_before;
+  bool is_old = version != 0 && version <= run.version_before();
   // There is no entry if the apply sets nothing, as for objects that only have a name.
   if (!changed) return is_old || has_just_got_an_owner(run, answer);
-  return is_old && *changed <= run.begun_at_server + kWholeSeconds;
+  return is_old && *changed <= run.begun_at_server() + kWholeSeconds;
 }
 
 // Returns what people see of an object: without field owners, and without what controllers report.
@@ -73,18 +73,18 @@ uint64_t version_number(const Json& object) {
   return number;
 }
 
-bool is_in_doubt(const Run& run, uint32_t node, const kube::Reply& reply) {
-  if (!run.options.dry_run || reply.created() || run.before(node)) return false;
-  std::optional<WallTime> changed = last_changed(reply.value, run.field_manager);
-  return !changed || *changed + kClocksDiffer >= run.begun_at_server;
+bool is_in_doubt(const Run& run, NodeId node, const kube::Reply& reply) {
+  if (!run.options().dry_run || reply.created() || run.before(node)) return false;
+  std::optional<WallTime> changed = last_changed(reply.value, run.field_manager());
+  return !changed || *changed + kClocksDiffer >= run.begun_at_server();
 }
 
-Stored effect_of(const Run& run, uint32_t node, const kube::Reply& reply) {
-  if (run.states[node].taken_over) return Stored::changed;
+Stored effect_of(const Run& run, NodeId node, const kube::Reply& reply) {
+  if (run.state(node).taken_over) return Stored::changed;
   if (const Json* before = run.before(node)) {
     bool is_another = (*before)["metadata"]["uid"].string_or("") != reply.value["metadata"]["uid"].string_or("");
     if (is_another) return Stored::created;
-    bool same = !run.options.dry_run && version_of(*before) == version_of(reply.value);
+    bool same = !run.options().dry_run && version_of(*before) == version_of(reply.value);
     return same || content_of(*before).same_as(content_of(reply.value)) ? Stored::unchanged : Stored::changed;
   }
   if (reply.created() || run.must_be_new(node)) return Stored::created;

@@ -10,10 +10,10 @@ std::string describe_command(const object::Key& key) {
 }
 
 // Says how far a KindGenerator of the bundle is.
-std::string standing(const Run& run, uint32_t generator) {
-  const ObjectState& state = run.states[generator];
-  if (run.plan.state(generator) == Plan::State::failed) return "has failed";
-  if (run.plan.state(generator) == Plan::State::done) return "is ready";
+std::string standing(const Run& run, NodeId generator) {
+  const ObjectState& state = run.state(generator);
+  if (run.plan().state(generator) == Plan::State::failed) return "has failed";
+  if (run.plan().state(generator) == Plan::State::done) return "is ready";
   return state.verdict.reason.empty() ? "is stored" : "is stored: " + state.verdict.reason;
 }
 
@@ -22,13 +22,13 @@ struct Maker {
   std::string standing;
 };
 
-std::vector<Maker> generators_of(const Run& run, uint32_t node) {
+std::vector<Maker> generators_of(const Run& run, NodeId node) {
   std::vector<Maker> kind_generators;
-  for (const graph::Need& need : run.graph.needs_of(node))
+  for (const graph::Need& need : run.graph().needs_of(node))
     if (need.reason == graph::kMakesItsKind)
       kind_generators.push_back({.key = run.object(need.target).key(), .standing = standing(run, need.target)});
   const object::Object& object = run.object(node);
-  for (const Json& live : run.cluster.kind_generators) {
+  for (const Json& live : run.cluster().kind_generators) {
     Result<object::Key> key = key_of(live);
     if (key && graph::makes(live, object.group(), object.kind()) == graph::Makes::yes)
       kind_generators.push_back({.key = *std::move(key), .standing = "is in the cluster"});
@@ -38,7 +38,7 @@ std::vector<Maker> generators_of(const Run& run, uint32_t node) {
 
 }  // namespace
 
-kube::Fault kind_fault(const Run& run, uint32_t node) {
+kube::Fault kind_fault(const Run& run, NodeId node) {
   const object::Object& object = run.object(node);
   kube::Fault fault;
   fault.kind = kube::FaultKind::not_served;

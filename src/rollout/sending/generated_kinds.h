@@ -7,6 +7,6 @@ namespace fairlead::rollout {
 
 // Returns a fault that names the KindGenerator for which a controller has to create the object's kind, and how far that
 // one is.
-kube::Fault kind_fault(const Run& run, uint32_t node);
+kube::Fault kind_fault(const Run& run, NodeId node);
 
 }  // namespace fairlead::rollout

@@ -19,64 +19,64 @@ bool runs_to_its_end(const object::Object& object) {
 }
 
 bool is_ours(const Run& run, const Json& live) {
-  inventory::Identity identity{.label_value = run.part_of, .managers = {run.field_manager}};
-  if (!run.part_of.empty()) return inventory::membership(live, identity) == inventory::Membership::member;
+  inventory::Identity identity{.label_value = run.part_of(), .managers = {run.field_manager()}};
+  if (!run.part_of().empty()) return inventory::membership(live, identity) == inventory::Membership::member;
   const Json& metadata = live["metadata"];
   bool is_owned = !metadata["ownerReferences"].items().empty() || !inventory::part_of(live).empty();
   auto applied = [&](const Json& entry) {
-    return entry["manager"].string_or("") == run.field_manager && entry["operation"].string_or("") == "Apply";
+    return entry["manager"].string_or("") == run.field_manager() && entry["operation"].string_or("") == "Apply";
   };
   return !is_owned && std::ranges::any_of(metadata["managedFields"].items(), applied);
 }
 
 // Repeats a request while its answer is a failure that passes by itself, until cancelled.
 template <class Ask>
-auto ask_until_final(Run& run, Ask ask) -> decltype(ask()) {
+auto ask_until_final(const Run& run, Ask ask) -> decltype(ask()) {
   for (Backoff pauses = kRetryPauses;;) {
     auto answer = co_await ask();
     bool passes = !answer && (answer.error().fault() ? answer.error().fault()->disposition == kube::Disposition::passing
                                                      : answer.error().error().kind() == ErrorKind::unavailable);
-    if (!passes || !co_await sleep_for(run.loop, pauses.next())) co_return answer;
+    if (!passes || !co_await sleep_for(run.loop(), pauses.next())) co_return answer;
   }
 }
 
-Task<kube::Outcome<kube::Reply>> get(Run& run, uint32_t node) {
+Task<kube::Outcome<kube::Reply>> get(kube::Client& client, Run& run, NodeId node) {
   const object::Object& object = run.object(node);
-  return ask_until_final(run,
-                         [&run, &object] { return run.client.get(*run.kinds.of(object), object.ns(), object.name()); });
+  return ask_until_final(
+      run, [&client, &run, &object] { return client.get(*run.kinds().of(object), object.ns(), object.name()); });
 }
 
 // Sends one DELETE. Only `requests` can cancel it, so that a request in flight may end.
-Task<kube::Outcome<kube::Reply>> remove_once(Run& run, uint32_t node, const kube::DeleteOptions& options,
-                                             CancelSource& requests) {
+Task<kube::Outcome<kube::Reply>> remove_once(kube::Client& client, Run& run, NodeId node,
+                                             const kube::DeleteOptions& options, CancelSource& requests) {
   const object::Object& object = run.object(node);
-  co_return co_await run.client.remove(*run.kinds.of(object), object.ns(), object.name(), options)
-      .governed_by(&requests);
+  co_return co_await client.remove(*run.kinds().of(object), object.ns(), object.name(), options).governed_by(&requests);
 }
 
-Task<kube::Outcome<kube::Reply>> remove(Run& run, uint32_t node, std::string uid, CancelSource& requests) {
+Task<kube::Outcome<kube::Reply>> remove(kube::Client& client, Run& run, NodeId node, std::string uid,
+                                        CancelSource& requests) {
   kube::DeleteOptions options{.uid = std::move(uid), .propagation = "Background"};
-  co_return co_await ask_until_final(run, [&] { return remove_once(run, node, options, requests); });
+  co_return co_await ask_until_final(run, [&] { return remove_once(client, run, node, options, requests); });
 }
 
 // Returns the policy because of which the hook is deleted now; empty if it stays.
-std::string_view ended_by(const Run& run, uint32_t node, bool complete) {
+std::string_view ended_by(const Run& run, NodeId node, bool complete) {
   std::optional<graph::Hook> hook = hook_of(run, node);
-  const ObjectState& state = run.states[node];
+  const ObjectState& state = run.state(node);
   if (!hook || state.stored == ObjectState::Stored::no) return {};
   // If the bundle has no name, an object that existed before may belong to somebody else.
-  if (run.part_of.empty() && state.stored != ObjectState::Stored::created && !runs_anew(run, node)) return {};
+  if (run.part_of().empty() && state.stored != ObjectState::Stored::created && !runs_anew(run, node)) return {};
   bool runs = runs_to_its_end(run.object(node));
-  bool succeeded = run.plan.state(node) == Plan::State::done && state.verdict.state == readiness::State::ready;
+  bool succeeded = run.plan().state(node) == Plan::State::done && state.verdict.state == readiness::State::ready;
   if (hook->delete_succeeded && succeeded && (runs || complete)) return "hook-succeeded";
-  bool failed = run.plan.state(node) == Plan::State::failed && runs;
+  bool failed = run.plan().state(node) == Plan::State::failed && runs;
   return hook->delete_failed && failed ? "hook-failed" : std::string_view();
 }
 
-Task<void> delete_ended(Run& run, uint32_t node, std::string_view policy) {
-  CancelSource time_limit(&run.requests);
-  CancelAt timer(run.loop, run.loop.now() + kEnding, time_limit);
-  auto removed = co_await remove(run, node, run.states[node].uid, time_limit).governed_by(&time_limit);
+Task<void> delete_ended(kube::Client& client, Run& run, NodeId node, std::string_view policy) {
+  CancelSource time_limit(&run.halt().requests());
+  CancelAt timer(run.loop(), run.loop().now() + kEnding, time_limit);
+  auto removed = co_await remove(client, run, node, run.state(node).uid, time_limit).governed_by(&time_limit);
   if (removed || removed.error().is(FaultKind::not_found))
     run.tell(EventKind::note, node, "deleted",
              fmt::format("it is deleted, as its hook-delete-policy says: {}", policy));
@@ -88,46 +88,46 @@ Task<void> delete_ended(Run& run, uint32_t node, std::string_view policy) {
 
 }  // namespace
 
-std::optional<graph::Hook> hook_of(const Run& run, uint32_t node) {
-  if (run.graph.is_left_out(node)) return std::nullopt;
+std::optional<graph::Hook> hook_of(const Run& run, NodeId node) {
+  if (run.graph().is_left_out(node)) return std::nullopt;
   return graph::read_hook(run.object(node).annotations(), std::nullopt);
 }
 
-bool runs_anew(const Run& run, uint32_t node) {
+bool runs_anew(const Run& run, NodeId node) {
   std::optional<graph::Hook> hook = hook_of(run, node);
   return hook && hook->delete_before && runs_to_its_end(run.object(node));
 }
 
-Task<kube::Outcome<Json>> find_former(Run& run, uint32_t node) {
-  auto there = co_await get(run, node);
+Task<kube::Outcome<Json>> find_former(kube::Client& client, Run& run, NodeId node) {
+  auto there = co_await get(client, run, node);
   if (there) co_return is_ours(run, there->value) ? std::move(there->value) : Json();
   if (there.error().is(FaultKind::not_found)) co_return Json();
   co_return std::unexpected(std::move(there).error());
 }
 
-Task<kube::Outcome<void>> delete_former(Run& run, uint32_t node, Json former) {
+Task<kube::Outcome<void>> delete_former(kube::Client& client, Run& run, NodeId node, Json former) {
   std::string uid(former["metadata"]["uid"].string_or(""));
   run.tell(EventKind::note, node, "recreate",
            "it is a hook of Helm: the one of an earlier run is deleted, and it runs again");
-  auto removed = co_await remove(run, node, uid, run.requests);
+  auto removed = co_await remove(client, run, node, uid, run.halt().requests());
   if (!removed && !removed.error().is(FaultKind::not_found)) co_return std::unexpected(std::move(removed).error());
   for (Backoff pauses = kRetryPauses;;) {
-    auto there = co_await get(run, node);
+    auto there = co_await get(client, run, node);
     if (!there && there.error().is(FaultKind::not_found)) co_return kube::Outcome<void>();
     if (!there) co_return std::unexpected(std::move(there).error());
     if (there->value["metadata"]["uid"].string_or("") != uid) co_return kube::Outcome<void>();
-    if (Result<void> slept = co_await sleep_for(run.loop, pauses.next()); !slept)
+    if (Result<void> slept = co_await sleep_for(run.loop(), pauses.next()); !slept)
       co_return std::unexpected(kube::Failure(slept.error()));
   }
 }
 
-Task<void> delete_ended_hooks(Run& run, bool complete) {
-  if (run.options.dry_run) co_return;
+Task<void> delete_ended_hooks(kube::Client& client, Run& run, bool complete) {
+  if (run.options().dry_run) co_return;
   for (bool running : {true, false})
-    for (uint32_t node = 0; node < run.states.size(); ++node) {
+    for (NodeId node : run.objects()) {
       if (runs_to_its_end(run.object(node)) != running) continue;
       std::string_view policy = ended_by(run, node, complete);
-      if (!policy.empty()) co_await delete_ended(run, node, policy);
+      if (!policy.empty()) co_await delete_ended(client, run, node, policy);
     }
 }
 

@@ -22,23 +22,23 @@ bool is_workload(const object::Object& object) {
 
 }  // namespace
 
-Precedence::Precedence(const Run& run) : run_(run), changed_(run.loop) {}
+Precedence::Precedence(const Run& run) : run_(run), changed_(run.loop()) {}
 
 void Precedence::begin() {
-  until_ = run_.loop.now() + kLongest;
-  for (uint32_t node = 0; node < run_.bundle.objects.size(); ++node) {
-    bool is_sent = run_.plan.state(node) >= Plan::State::stored || run_.states[node].fault;
-    if (is_workload(run_.object(node)) && !run_.unchanged[node] && !is_sent && needs_little(node)) first_.insert(node);
+  until_ = run_.loop().now() + kLongest;
+  for (NodeId node : run_.objects()) {
+    bool is_sent = run_.plan().state(node) >= Plan::State::stored || run_.state(node).fault;
+    if (is_workload(run_.object(node)) && !run_.unchanged(node) && !is_sent && needs_little(node)) first_.insert(node);
   }
 }
 
-bool Precedence::needs_little(uint32_t workload) const {
-  if (run_.graph.is_left_out(workload)) return false;
-  std::vector<uint32_t> found{workload};
+bool Precedence::needs_little(NodeId workload) const {
+  if (run_.graph().is_left_out(workload)) return false;
+  std::vector<NodeId> found{workload};
   for (size_t i = 0; i < found.size(); ++i) {
     if (found.size() > kLittle) return false;
-    for (const graph::Need& need : run_.graph.needs_of(found[i])) {
-      graph::Node::Kind kind = run_.graph.nodes()[need.target].kind;
+    for (const graph::Need& need : run_.graph().needs_of(found[i])) {
+      graph::Node::Kind kind = run_.graph().nodes()[need.target].kind;
       bool is_object = kind == graph::Node::Kind::object;
       if (need.level != graph::Level::stored || (!is_object && kind != graph::Node::Kind::all_of)) return false;
       if (is_object && is_crd(run_.object(need.target).key())) return false;
@@ -48,13 +48,13 @@ bool Precedence::needs_little(uint32_t workload) const {
   return true;
 }
 
-Task<Result<void>> Precedence::await(uint32_t node) {
+Task<Result<void>> Precedence::await(NodeId node) {
   if (!is_crd(run_.object(node).key())) co_return Result<void>();
   if (!until_) begin();
-  while (!first_.empty() && run_.loop.now() < *until_) {
-    Loop::TimerId timer = run_.loop.call_at(*until_, [this] { changed_.notify_all(); });
+  while (!first_.empty() && run_.loop().now() < *until_) {
+    Loop::TimerId timer = run_.loop().call_at(*until_, [this] { changed_.notify_all(); });
     Result<void> woken = co_await changed_.wait();
-    run_.loop.cancel_timer(timer);
+    run_.loop().cancel_timer(timer);
     CO_TRY(woken);
   }
   while (definitions_ >= kDefinitions) CO_TRY(co_await changed_.wait());
@@ -62,7 +62,7 @@ Task<Result<void>> Precedence::await(uint32_t node) {
   co_return Result<void>();
 }
 
-void Precedence::sent(uint32_t node) {
+void Precedence::sent(NodeId node) {
   if (is_crd(run_.object(node).key())) --definitions_;
   else if (first_.erase(node) == 0) return;
   changed_.notify_all();

@@ -15,19 +15,19 @@ class Precedence {
 
   // Waits until it is the object's turn. Only CRDs wait: for workloads, at most half a second, and while too many other
   // CRDs are being sent. Fails when cancelled. Otherwise, call sent() later.
-  Task<Result<void>> await(uint32_t node);
+  Task<Result<void>> await(NodeId node);
   // Call when the object was sent, whether it was accepted or not.
-  void sent(uint32_t node);
+  void sent(NodeId node);
 
  private:
   void begin();
   // True if the workload can be sent soon: it needs few objects, these have to be stored but not ready, none of them is
   // a CRD, and no guard has to be proved.
-  bool needs_little(uint32_t workload) const;
+  bool needs_little(NodeId workload) const;
 
   const Run& run_;
   // Workloads that were not sent yet, and until when CRDs wait for them.
-  std::set<uint32_t> first_;
+  std::set<NodeId> first_;
   std::optional<TimePoint> until_;
   // The number of CRDs that are being sent.
   size_t definitions_ = 0;

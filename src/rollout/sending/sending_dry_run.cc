@@ -9,7 +9,7 @@ using kube::Fault;
 using kube::FaultKind;
 
 std::string Sender::reason_not_to_check(Next next, const Failure& failure) const {
-  if (!run_.options.dry_run) return {};
+  if (!run_.options().dry_run) return {};
   // The webhook cannot be called in a dry run. That says nothing about the object.
   if (next == Next::give_up && failure.is(FaultKind::webhook_no_dry_run))
     return "it cannot be checked: " + failure.fault()->explanation;
@@ -21,26 +21,26 @@ std::string Sender::reason_not_to_check(Next next, const Failure& failure) const
   }
 }
 
-void Sender::settle_unchecked(uint32_t node, std::string text) {
-  run_.states[node].unchecked = true;
-  run_.states[node].warnings.push_back(text);
+void Sender::settle_unchecked(NodeId node, std::string text) {
+  run_.edit(node).unchecked = true;
+  run_.edit(node).warnings.push_back(text);
   run_.tell(EventKind::warning, node, "unchecked", std::move(text));
-  run_.states[node].stored = ObjectState::Stored::created;
+  run_.edit(node).stored = ObjectState::Stored::created;
   run_.stored(node);
   run_.ready(node);
 }
 
-Task<void> Sender::unchecked(uint32_t node, std::string text, bool may_exist) {
+Task<void> Sender::unchecked(NodeId node, std::string text, bool may_exist) {
   co_await forecaster_.unchecked(node, text, may_exist);
   settle_unchecked(node, std::move(text));
 }
 
-Task<void> Sender::replace_unchecked(uint32_t node, std::string text) {
+Task<void> Sender::replace_unchecked(NodeId node, std::string text) {
   co_await forecaster_.replaced(node, text);
   settle_unchecked(node, std::move(text));
 }
 
-Task<Result<bool>> Sender::compare_instead(uint32_t node, Attempt& attempt, RetryGate::Place& place,
+Task<Result<bool>> Sender::compare_instead(NodeId node, Attempt& attempt, RetryGate::Place& place,
                                            const Failure& failure) {
   kube::Outcome<kube::Reply> outcome = co_await forecaster_.apply(node, attempt.force);
   if (!outcome && !outcome.error().is(FaultKind::forbidden))
@@ -51,14 +51,14 @@ Task<Result<bool>> Sender::compare_instead(uint32_t node, Attempt& attempt, Retr
   }
   forecaster_.forbidden(node, *failure.fault());
   accept(node, *std::move(outcome));
-  if (const auto& forecast = run_.states[node].forecast)
+  if (const auto& forecast = run_.state(node).forecast)
     forecast->unchecked = "this user may not send it: Fairlead has compared it without the API server";
   co_return true;
 }
 
-Task<Result<void>> Sender::foresee_conflict(uint32_t node, const Fault& conflict) {
-  CO_TRY(co_await take_turn().governed_by(&run_.waits));
-  kube::Outcome<kube::Reply> forced = co_await apply(node, 0, true).governed_by(&run_.requests);
+Task<Result<void>> Sender::foresee_conflict(NodeId node, const Fault& conflict) {
+  CO_TRY(co_await take_turn().governed_by(&run_.halt().waits()));
+  kube::Outcome<kube::Reply> forced = co_await apply(node, 0, true).governed_by(&run_.halt().requests());
   forecaster_.conflicting(node, conflict, forced ? forced->value : Json());
   co_return Result<void>();
 }

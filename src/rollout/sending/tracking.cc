@@ -40,12 +40,12 @@ bool makes_pods(const object::Key& key) {
 
 Tracker::~Tracker() {
   for (auto& [node, waiting] : waiting_)
-    for (Loop::TimerId timer : waiting.timers) run_.loop.cancel_timer(timer);
+    for (Loop::TimerId timer : waiting.timers) run_.loop().cancel_timer(timer);
 }
 
-bool Tracker::is_enough(uint32_t node) const {
-  if (run_.options.dry_run) return true;
-  return !run_.options.wait && !run_.plan.is_needed_done(node);
+bool Tracker::is_enough(NodeId node) const {
+  if (run_.options().dry_run) return true;
+  return !run_.options().wait && !run_.plan().is_needed_done(node);
 }
 
 // Returns the time since anything but the object's status was last written.
@@ -55,35 +55,35 @@ Duration Tracker::age_of(const Json& object) const {
   for (const Json& entry : metadata["managedFields"].items())
     if (entry["subresource"].string_or("").empty())
       if (auto time = parse_timestamp(entry["time"].string_or("")); time && last) last = std::max(*last, *time);
-  return last ? run_.client.server_now() - *last : Duration::zero();
+  return last ? run_.server_now() - *last : Duration::zero();
 }
 
-void Tracker::follow(uint32_t node, Json stored) {
+void Tracker::follow(NodeId node, Json stored) {
   if (is_enough(node)) {
-    run_.states[node].verdict = {.state = State::unknown, .reason = "stored"};
+    run_.edit(node).verdict = {.state = State::unknown, .reason = "stored"};
     run_.ready(node);
     return;
   }
   Waiting& waiting = waiting_[node];
   waiting.last = std::move(stored);
   Duration for_status = kStatusGrace;
-  if (run_.states[node].stored == ObjectState::Stored::unchanged) for_status -= age_of(waiting.last);
+  if (run_.state(node).stored == ObjectState::Stored::unchanged) for_status -= age_of(waiting.last);
   waiting.status_overdue = for_status <= Duration::zero();
   judge(node);
-  if (run_.plan.is_settled(node)) return;
+  if (run_.plan().is_settled(node)) return;
   const object::Key& key = run_.object(node).key();
   waiting.deadline = std::make_unique<Deadline>(run_, key, workloads_behind(run_, node), [this, node] {
-    run_.states[node].timed_out = true;
+    run_.edit(node).timed_out = true;
     run_.failed(node, not_ready_error(run_, evidence_, node, waiting_[node].deadline->waited()));
     settle(node);
   });
   if (!waiting.status_overdue)
-    waiting.timers.push_back(run_.loop.call_after(for_status, [this, node] {
+    waiting.timers.push_back(run_.loop().call_after(for_status, [this, node] {
       waiting_[node].status_overdue = true;
       judge(node);
     }));
   if (makes_pods(key))
-    waiting.timers.push_back(run_.loop.call_after(kPodsGrace, [this, node, ns = key.ns] {
+    waiting.timers.push_back(run_.loop().call_after(kPodsGrace, [this, node, ns = key.ns] {
       evidence_.watch_pods(ns);
       judge(node);
     }));
@@ -91,17 +91,17 @@ void Tracker::follow(uint32_t node, Json stored) {
   watch(node);
 }
 
-std::vector<Tracker::View> Tracker::views_of(uint32_t node) {
+std::vector<Tracker::View> Tracker::views_of(NodeId node) {
   const object::Object& object = run_.object(node);
-  const object::Resource* resource = run_.kinds.of(object);
+  const object::Resource* resource = run_.kinds().of(object);
   std::string kind = resource->api_version() + " " + resource->kind;
   auto [scattered, is_new] = scattered_.try_emplace(kind, false);
   if (is_new)
-    scattered->second = std::ranges::any_of(run_.bundle.objects, [&](const object::Object& other) {
+    scattered->second = std::ranges::any_of(run_.bundle().objects, [&](const object::Object& other) {
       return other.kind() == resource->kind && other.group() == resource->group && other.ns() != object.ns();
     });
   kube::WatchOptions all;
-  if (!run_.part_of.empty()) all.label_selector = fmt::format("{}={}", inventory::kPartOfLabel, run_.part_of);
+  if (!run_.part_of().empty()) all.label_selector = fmt::format("{}={}", inventory::kPartOfLabel, run_.part_of());
   std::vector<View> views;
   if (scattered->second) views.push_back({.name = kind, .options = all});
   all.ns = object.ns();
@@ -111,13 +111,13 @@ std::vector<Tracker::View> Tracker::views_of(uint32_t node) {
   return views;
 }
 
-void Tracker::watch(uint32_t node) {
+void Tracker::watch(NodeId node) {
   const object::Object& object = run_.object(node);
   std::optional<Error> trouble;
   for (View& view : views_of(node)) {
     auto running = watches_.find(view.name);
     if (running == watches_.end()) {
-      start(*run_.kinds.of(object), std::move(view));
+      start(*run_.kinds().of(object), std::move(view));
       return;
     }
     if (!running->second->trouble()) {
@@ -143,23 +143,23 @@ void Tracker::start(const object::Resource& resource, View view) {
                             .name = std::string(metadata["name"].string_or(""))});
     if (!found) return;
     if (!gone) see(*found, object);
-    else if (metadata["uid"].string_or("") == run_.states[*found].uid) look_again(*found);
+    else if (metadata["uid"].string_or("") == run_.state(*found).uid) look_again(*found);
   };
   auto& watched = watches_[view.name];
-  watched = std::make_unique<kube::Watched>(run_.client, resource, std::move(view.options), std::move(changed));
+  watched = std::make_unique<kube::Watched>(client_, resource, std::move(view.options), std::move(changed));
   scope_.spawn(watched->run());
 }
 
 // Called when the watch has shown all objects, or has failed. If it failed, its objects are watched by narrower views.
 void Tracker::synced(const std::string& view) {
   const kube::Watched& watched = *watches_.at(view);
-  std::vector<uint32_t> concerned;
+  std::vector<NodeId> concerned;
   for (const auto& [node, waiting] : waiting_) {
-    if (node >= run_.states.size()) continue;
+    if (!run_.is_object(node)) continue;
     std::vector<View> views = views_of(node);
     if (std::ranges::find(views, view, &View::name) != views.end()) concerned.push_back(node);
   }
-  for (uint32_t node : concerned) {
+  for (NodeId node : concerned) {
     const object::Object& object = run_.object(node);
     if (watched.trouble()) watch(node);
     else if (!watched.find(object.ns(), object.name())) look_again(node);
@@ -167,7 +167,7 @@ void Tracker::synced(const std::string& view) {
 }
 
 // Marks the object as failed, since nothing more will be known about it and waiting would be useless.
-void Tracker::cannot_see(uint32_t node, Error why) {
+void Tracker::cannot_see(NodeId node, Error why) {
   const object::Object& object = run_.object(node);
   std::string next = why.next();
   if (!next.empty()) next += "; or ";
@@ -180,25 +180,25 @@ void Tracker::cannot_see(uint32_t node, Error why) {
   settle(node);
 }
 
-void Tracker::look_again(uint32_t node) {
+void Tracker::look_again(NodeId node) {
   if (waiting_.contains(node)) scope_.spawn(find_out_whether_deleted(node));
 }
 
 // A watch by label also reports an object as deleted if it only lost its label.
-Task<void> Tracker::find_out_whether_deleted(uint32_t node) {
+Task<void> Tracker::find_out_whether_deleted(NodeId node) {
   const object::Object& object = run_.object(node);
   auto there = co_await retry_while_passing(
-      run_.loop, [&] { return run_.client.get(*run_.kinds.of(object), object.ns(), object.name()); });
+      run_.loop(), [&] { return client_.get(*run_.kinds().of(object), object.ns(), object.name()); });
   if (!there) {
     if (there.error().is(kube::FaultKind::not_found)) deleted(node, "was deleted");
     co_return;
   }
   see(node, there->value);
   View alone = views_of(node).back();
-  if (waiting_.contains(node) && !watches_.contains(alone.name)) start(*run_.kinds.of(object), std::move(alone));
+  if (waiting_.contains(node) && !watches_.contains(alone.name)) start(*run_.kinds().of(object), std::move(alone));
 }
 
-void Tracker::deleted(uint32_t node, std::string_view how) {
+void Tracker::deleted(NodeId node, std::string_view how) {
   auto found = waiting_.find(node);
   if (found == waiting_.end()) return;
   const object::Object& object = run_.object(node);
@@ -211,12 +211,12 @@ void Tracker::deleted(uint32_t node, std::string_view how) {
   settle(node);
 }
 
-void Tracker::see(uint32_t node, const Json& object) {
+void Tracker::see(NodeId node, const Json& object) {
   auto found = waiting_.find(node);
   if (found == waiting_.end()) return;
   // A version from before our own write says nothing about what we wrote.
-  if (version_number(object) < run_.states[node].version) return;
-  if (object["metadata"]["uid"].string_or("") != run_.states[node].uid) {
+  if (version_number(object) < run_.state(node).version) return;
+  if (object["metadata"]["uid"].string_or("") != run_.state(node).uid) {
     deleted(node, "was deleted and created again");
     return;
   }
@@ -225,14 +225,14 @@ void Tracker::see(uint32_t node, const Json& object) {
 }
 
 bool Tracker::has_status(const object::Key& key, std::string_view version) const {
-  const Json* definition = find_definition(run_.bundle, run_.cluster.definitions, key);
+  const Json* definition = find_definition(run_.bundle(), run_.cluster().definitions, key);
   if (!definition) return false;
   object::Definition kind(*definition);
   return kind.version(version)["subresources"].contains("status") &&
          kind.schema_of(version)["properties"]["status"]["properties"].contains("conditions");
 }
 
-readiness::Options Tracker::options_for(uint32_t node, const Waiting& waiting) const {
+readiness::Options Tracker::options_for(NodeId node, const Waiting& waiting) const {
   const object::Object& object = run_.object(node);
   readiness::Options options;
   if (object.group().find('.') != std::string::npos && !waiting.status_overdue)
@@ -245,33 +245,33 @@ readiness::Options Tracker::options_for(uint32_t node, const Waiting& waiting) c
   return options;
 }
 
-readiness::Why Tracker::why(uint32_t node, const Json& object) const {
+readiness::Why Tracker::why(NodeId node, const Json& object) const {
   const object::Key& key = run_.object(node).key();
   return makes_pods(key) ? why_pods(run_, evidence_, node, object) : readiness::Why();
 }
 
 // Reports trouble at once, while the wait continues: it may pass, and people want to know. For a while after the object
 // was stored, it is no trouble that a pod takes time to start.
-void Tracker::tell_trouble(uint32_t node, const readiness::Why& why) {
+void Tracker::tell_trouble(NodeId node, const readiness::Why& why) {
   std::string& last = waiting_[node].trouble;
-  bool is_early = !why.grave && run_.loop.now() - run_.states[node].stored_at < kPodsGrace;
+  bool is_early = !why.grave && run_.loop().now() - run_.state(node).stored_at < kPodsGrace;
   if (is_early || why.causes.empty() || why.causes.front() == last) return;
   last = why.causes.front();
   // A pod that takes its time to start is no trouble yet.
   run_.tell(EventKind::progress, node, why.grave ? "trouble" : "starting", last);
 }
 
-void Tracker::judge(uint32_t node) {
+void Tracker::judge(NodeId node) {
   auto found = waiting_.find(node);
   if (found == waiting_.end()) return;
-  ObjectState& state = run_.states[node];
+  ObjectState& state = run_.edit(node);
   readiness::Verdict verdict = readiness::judge(found->second.last, options_for(node, found->second));
   bool moved = verdict.reason != state.verdict.reason;
   // Nothing was sent for an object that is unchanged, so that it is news only if it was not ready before.
   bool was_awaited = state.stored == ObjectState::Stored::unchanged && !state.verdict.reason.empty();
   state.verdict = verdict;
   if (verdict.state == State::ready) {
-    if (was_awaited && !run_.plan.is_settled(node)) run_.tell(EventKind::ready, node, "ready", verdict.reason);
+    if (was_awaited && !run_.plan().is_settled(node)) run_.tell(EventKind::ready, node, "ready", verdict.reason);
     run_.ready(node);
     settle(node);
     return;
@@ -290,16 +290,16 @@ void Tracker::judge(uint32_t node) {
   tell_trouble(node, pods);
 }
 
-void Tracker::settle(uint32_t node) {
+void Tracker::settle(NodeId node) {
   auto found = waiting_.find(node);
   if (found == waiting_.end()) return;
-  for (Loop::TimerId timer : found->second.timers) run_.loop.cancel_timer(timer);
+  for (Loop::TimerId timer : found->second.timers) run_.loop().cancel_timer(timer);
   waiting_.erase(found);
 }
 
-void Tracker::follow_outside(uint32_t node) {
-  const object::Key& key = run_.graph.key(node);
-  const object::Resource* resource = run_.discovery.known().find(key.group, key.kind);
+void Tracker::follow_outside(NodeId node) {
+  const object::Key& key = run_.graph().key(node);
+  const object::Resource* resource = discovery_.known().find(key.group, key.kind);
   if (!resource) {
     run_.failed(node, Error(ErrorKind::not_found,
                             fmt::format("{} is neither in the bundle nor in the cluster", key.text_with_group())));
@@ -308,17 +308,17 @@ void Tracker::follow_outside(uint32_t node) {
   std::string name = "outside " + key.text_with_group();
   auto& watched = watches_[name];
   watched = std::make_unique<kube::Watched>(
-      run_.client, *resource, kube::WatchOptions{.ns = key.ns, .field_selector = "metadata.name=" + key.name},
+      client_, *resource, kube::WatchOptions{.ns = key.ns, .field_selector = "metadata.name=" + key.name},
       [this, node, name](const Json& object, bool gone) {
         if (!object.is_null() && !gone && readiness::judge(object).state == State::ready) run_.ready(node);
         if (const std::optional<Error>& trouble = watches_.at(name)->trouble())
           run_.failed(node, Error(trouble->kind(),
-                                  fmt::format("it cannot be seen whether {} is ready", run_.graph.key(node).text()))
+                                  fmt::format("it cannot be seen whether {} is ready", run_.graph().key(node).text()))
                                 .because(*trouble));
       });
   scope_.spawn(watched->run());
   Duration limit = run_.timeout_for(key);
-  waiting_[node].timers.push_back(run_.loop.call_after(limit, [this, node, limit, text = key.text()] {
+  waiting_[node].timers.push_back(run_.loop().call_after(limit, [this, node, limit, text = key.text()] {
     run_.failed(node,
                 Error(ErrorKind::timeout, fmt::format("{} is not there and ready after {}", text, short_text(limit))));
   }));
@@ -326,10 +326,10 @@ void Tracker::follow_outside(uint32_t node) {
 
 void Tracker::evidence_changed(std::string_view kind, const std::string& ns) {
   if (kind != "Pod" && kind != "Event" && kind != "StorageClass") return;
-  std::vector<uint32_t> concerned;
+  std::vector<NodeId> concerned;
   for (const auto& [node, waiting] : waiting_)
-    if (node < run_.states.size() && (ns.empty() || run_.object(node).ns() == ns)) concerned.push_back(node);
-  for (uint32_t node : concerned) judge(node);
+    if (run_.is_object(node) && (ns.empty() || run_.object(node).ns() == ns)) concerned.push_back(node);
+  for (NodeId node : concerned) judge(node);
 }
 
 }  // namespace fairlead::rollout
