@@ -27,6 +27,11 @@ void check_workloads(const Snapshot& snapshot, Findings& findings);
 void check_jobs(const Snapshot& snapshot, Findings& findings);
 void check_services(const Snapshot& snapshot, Findings& findings);
 
+// CRDs, conversion webhooks and APIServices (internal/definitions.cc).
+void check_definitions(const Snapshot& snapshot, Findings& findings);
+// Deletions that do not end (internal/deletions.cc).
+void check_deletions(const Snapshot& snapshot, Findings& findings);
+
 // Runs every check. A trouble that another finding names as its cause is left out. Sorted: the most severe first, then
 // by code and object.
 Findings check_all(const Snapshot& snapshot);

@@ -155,7 +155,7 @@ class DoctorTest : public testing::Test {
     for (std::string_view kind :
          {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "CustomResourceDefinition", "APIService",
           "Namespace", "Service", "EndpointSlice", "Pod", "Deployment", "StatefulSet", "DaemonSet", "Job",
-          "NetworkPolicy", "PodDisruptionBudget", "Certificate"})
+          "NetworkPolicy", "PodDisruptionBudget", "Certificate", "PersistentVolumeClaim"})
       snapshot.saw_all(kind);
     for (const Json& object : objects_) snapshot.add(object);
     return snapshot;

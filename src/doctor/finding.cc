@@ -9,6 +9,7 @@ namespace fairlead::doctor {
 namespace {
 
 constexpr auto kCodes = std::to_array<std::string_view>({
+    "apiservice-unavailable",
     "ca-bundle-differs",
     "ca-bundle-empty",
     "ca-bundle-expired",
@@ -20,6 +21,10 @@ constexpr auto kCodes = std::to_array<std::string_view>({
     "certificate-key-mismatch",
     "certificate-untrusted",
     "certificate-wrong-name",
+    "conversion-dead",
+    "crd-names-conflict",
+    "crd-stored-version-gone",
+    "deletion-stuck",
     "job-failed",
     "pod-not-ready",
     "service-selects-nothing",

@@ -37,6 +37,7 @@ constexpr auto kWanted = std::to_array<Wanted>({
     {"batch", "Job"},
     {"networking.k8s.io", "NetworkPolicy"},
     {"policy", "PodDisruptionBudget"},
+    {.group = "", .kind = "PersistentVolumeClaim", .metadata_only = true},
     {.group = "cert-manager.io", .kind = "Certificate", .optional = true},
 });
 

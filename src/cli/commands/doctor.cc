@@ -100,9 +100,9 @@ void add_doctor(Command app, Invocation& invocation) {
   auto flags = std::make_shared<DoctorFlags>();
   Command command = app.subcommand("doctor", "Find what is wrong in the cluster, and say what to do about it");
   command
-      .option("WHAT", flags->what,
+      .option("subject", flags->what,
               "webhook NAME, namespace NAME or KIND/NAME; without it, the whole cluster is examined")
-      .value("");
+      .value("WHAT");
   add_source_flags(command, flags->sources);
   command.option("--ignore", flags->ignored, "Leave out findings with this code; may be repeated")
       .value("CODE")

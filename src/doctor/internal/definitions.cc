@@ -1,0 +1,105 @@
+// CRDs, their conversion webhooks, and APIServices.
+#include <algorithm>
+
+#include "admission/client_config.h"
+#include "base/plain_text.h"
+#include "doctor/checks.h"
+#include "doctor/internal/backends.h"
+#include "doctor/internal/texts.h"
+#include "object/condition.h"
+#include "object/definition.h"
+
+namespace fairlead::doctor {
+namespace {
+
+constexpr size_t kMessageBytes = 300;
+
+std::string message_of(const Json& condition) {
+  return plain_text(
+      fmt::format("{}: {}", condition["reason"].string_or("no reason is given"), condition["message"].string_or("")),
+      kMessageBytes);
+}
+
+void check_conversion(const Snapshot& snapshot, const Backend& backend, Findings& findings) {
+  if (!backend.service) return;
+  std::optional<Outage> outage = outage_of(snapshot, *backend.service);
+  if (!outage) return;
+  object::Key key = key_of(*backend.owner);
+  findings.push_back({.code = "conversion-dead",
+                      .severity = Severity::error,
+                      .object = key,
+                      .what = fmt::format("{} cannot be called", backend.text),
+                      .causes = std::move(outage->causes),
+                      .blocks = fmt::format("reading {} in versions other than the stored one, garbage collection, and "
+                                            "the deletion of namespaces",
+                                            key.name),
+                      .next = outage->next.empty() ? get_command(key) : std::move(outage->next),
+                      .related = std::move(outage->related)});
+}
+
+void check_names(const Json& definition, Findings& findings) {
+  const Json& names = object::condition(definition, "NamesAccepted");
+  if (!object::has_status(names, "False")) return;
+  object::Key key = key_of(definition);
+  findings.push_back({.code = "crd-names-conflict",
+                      .severity = Severity::error,
+                      .object = key,
+                      .what = fmt::format("{} is not served: its names are in use", key.text()),
+                      .causes = {message_of(names)},
+                      .next = describe_command(key)});
+}
+
+// Objects that are stored in a version that the CRD no longer has cannot be read.
+void check_stored_versions(const Json& definition, Findings& findings) {
+  std::vector<std::string> gone;
+  object::Definition described(definition);
+  std::vector<std::string_view> known = described.versions();
+  for (const Json& version : definition["status"]["storedVersions"].items())
+    if (std::ranges::find(known, version.string_or("")) == known.end()) gone.emplace_back(version.string_or(""));
+  if (gone.empty()) return;
+  object::Key key = key_of(definition);
+  findings.push_back({.code = "crd-stored-version-gone",
+                      .severity = Severity::error,
+                      .object = key,
+                      .what = fmt::format("objects of {} may be stored in a version that it no longer has: {}",
+                                          key.text(), listed(gone)),
+                      .causes = {"status.storedVersions names it, and spec.versions does not"},
+                      .next = get_command(key)});
+}
+
+void check_api_service(const Snapshot& snapshot, const Json& api_service, Findings& findings) {
+  const Json& available = object::condition(api_service, "Available");
+  if (!object::has_status(available, "False")) return;
+  object::Key key = key_of(api_service);
+  Finding finding{
+      .code = "apiservice-unavailable",
+      .severity = Severity::error,
+      .object = key,
+      .what = fmt::format("{} is not available", key.text()),
+      .causes = {message_of(available)},
+      .blocks = fmt::format("requests for {} in {}, and the deletion of every namespace",
+                            api_service["spec"]["version"].string_or(""), api_service["spec"]["group"].string_or("")),
+      .next = fmt::format("kubectl delete apiservice {}, if nobody serves that API any more", key.name)};
+  std::optional<admission::ServiceReference> service = admission::read_service(api_service["spec"]["service"]);
+  if (service)
+    if (std::optional<Outage> outage = outage_of(snapshot, *service)) {
+      for (std::string& cause : outage->causes) finding.causes.push_back(std::move(cause));
+      finding.related = std::move(outage->related);
+      if (!outage->next.empty()) finding.next = std::move(outage->next);
+    }
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+void check_definitions(const Snapshot& snapshot, Findings& findings) {
+  for (const Json& definition : snapshot.all("CustomResourceDefinition")) {
+    check_names(definition, findings);
+    check_stored_versions(definition, findings);
+  }
+  for (const Backend& backend : backends_of(snapshot))
+    if (backend.role == Backend::Role::conversion) check_conversion(snapshot, backend, findings);
+  for (const Json& api_service : snapshot.all("APIService")) check_api_service(snapshot, api_service, findings);
+}
+
+}  // namespace fairlead::doctor
