@@ -31,6 +31,12 @@ void check_services(const Snapshot& snapshot, Findings& findings);
 void check_definitions(const Snapshot& snapshot, Findings& findings);
 // Deletions that do not end (internal/deletions.cc).
 void check_deletions(const Snapshot& snapshot, Findings& findings);
+// Admission policies and their bindings (internal/policies.cc).
+void check_policies(const Snapshot& snapshot, Findings& findings);
+// Helm releases that are pending (internal/helm.cc).
+void check_helm(const Snapshot& snapshot, Findings& findings);
+// What the API server has counted (internal/calls_made.cc).
+void check_calls_made(const Snapshot& snapshot, Findings& findings);
 
 // Runs every check. A trouble that another finding names as its cause is left out. Sorted: the most severe first, then
 // by code and object.

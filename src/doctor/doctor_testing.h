@@ -152,10 +152,26 @@ class DoctorTest : public testing::Test {
                                                    {"example.com", "Widget", "widgets", true}})
       snapshot.resources.push_back(
           {.group = group, .version = "v1", .kind = kind, .plural = plural, .namespaced = namespaced});
-    for (std::string_view kind :
-         {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "CustomResourceDefinition", "APIService",
-          "Namespace", "Service", "EndpointSlice", "Pod", "Deployment", "StatefulSet", "DaemonSet", "Job",
-          "NetworkPolicy", "PodDisruptionBudget", "Certificate", "PersistentVolumeClaim"})
+    for (std::string_view kind : {"ValidatingWebhookConfiguration",
+                                  "MutatingWebhookConfiguration",
+                                  "CustomResourceDefinition",
+                                  "APIService",
+                                  "Namespace",
+                                  "Service",
+                                  "EndpointSlice",
+                                  "Pod",
+                                  "Deployment",
+                                  "StatefulSet",
+                                  "DaemonSet",
+                                  "Job",
+                                  "NetworkPolicy",
+                                  "PodDisruptionBudget",
+                                  "Certificate",
+                                  "PersistentVolumeClaim",
+                                  "ValidatingAdmissionPolicy",
+                                  "ValidatingAdmissionPolicyBinding",
+                                  "MutatingAdmissionPolicy",
+                                  "MutatingAdmissionPolicyBinding"})
       snapshot.saw_all(kind);
     for (const Json& object : objects_) snapshot.add(object);
     return snapshot;

@@ -25,6 +25,10 @@ struct Wanted {
 constexpr auto kWanted = std::to_array<Wanted>({
     {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration"},
     {"admissionregistration.k8s.io", "MutatingWebhookConfiguration"},
+    {"admissionregistration.k8s.io", "ValidatingAdmissionPolicy"},
+    {"admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"},
+    {.group = "admissionregistration.k8s.io", .kind = "MutatingAdmissionPolicy", .optional = true},
+    {.group = "admissionregistration.k8s.io", .kind = "MutatingAdmissionPolicyBinding", .optional = true},
     {"apiextensions.k8s.io", "CustomResourceDefinition"},
     {"apiregistration.k8s.io", "APIService"},
     {"", "Namespace"},
@@ -38,6 +42,10 @@ constexpr auto kWanted = std::to_array<Wanted>({
     {"networking.k8s.io", "NetworkPolicy"},
     {"policy", "PodDisruptionBudget"},
     {.group = "", .kind = "PersistentVolumeClaim", .metadata_only = true},
+    {.group = "",
+     .kind = "Secret",
+     .metadata_only = true,
+     .labels = "owner=helm,status in (pending-install,pending-upgrade,pending-rollback)"},
     {.group = "cert-manager.io", .kind = "Certificate", .optional = true},
 });
 
@@ -51,7 +59,7 @@ class Reader {
     kube::Outcome<kube::List> found = co_await list_in(resource, wanted, "");
     if (found) {
       take(std::move(found->items));
-      snapshot.saw_all(resource.kind);
+      if (wanted.labels.empty()) snapshot.saw_all(resource.kind);
       co_return;
     }
     bool may_be_narrower = resource.namespaced && !ns_.empty() && found.error().is(kube::FaultKind::forbidden);
@@ -68,6 +76,14 @@ class Reader {
     if (reply) co_return snapshot.add(std::move(reply->value));
     if (reply.error().is(kube::FaultKind::not_found)) co_return;
     miss(fmt::format("Secret {}/{}", key.ns, key.name), reply.error());
+  }
+
+  // What the API server counts. Not every server has that.
+  Task<void> read_metrics() {
+    kube::Outcome<http::Response> answer =
+        co_await client_.exchange({.verb = "get", .target = "/metrics", .accept = "text/plain"});
+    if (answer) snapshot.metrics = Metrics::parse(answer->body);
+    else if (answer.error().is(kube::FaultKind::forbidden)) miss("the metrics of the API server", answer.error());
   }
 
   // Returns how many more requests may be sent.
@@ -139,6 +155,7 @@ Task<Result<Snapshot>> read_snapshot(kube::Client& client, kube::Discovery& disc
       reader.snapshot.unseen.push_back(
           {.what = std::string(wanted.kind), .why = "the API server does not serve this kind"});
   }
+  scope.spawn(reader.read_metrics());
   co_await scope.join();
   co_await read_secrets(reader, client.loop(), **known);
   CO_TRY(co_await go_on());

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "doctor/metrics.h"
 #include "object/key.h"
 #include "object/resource.h"
 
@@ -35,6 +36,8 @@ class Snapshot {
   // What the API server serves, as discovery lists it.
   std::vector<object::Resource> resources;
   std::vector<Unseen> unseen;
+  // Empty if they could not be read.
+  Metrics metrics;
 
   // Adds objects; each has apiVersion and kind.
   void add(Json object);

@@ -1,0 +1,95 @@
+// Admission policies that have no effect, or that cannot be evaluated.
+#include <algorithm>
+
+#include "admission/policy.h"
+#include "base/plain_text.h"
+#include "doctor/checks.h"
+#include "doctor/internal/texts.h"
+#include "readiness/shadow_objects.h"
+
+namespace fairlead::doctor {
+namespace {
+
+constexpr size_t kMessageBytes = 300;
+
+struct Kinds {
+  std::string_view policy;
+  std::string_view binding;
+};
+constexpr Kinds kKinds[] = {{"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"},
+                            {"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"}};
+
+std::string_view policy_of(const Json& binding) { return binding["spec"]["policyName"].string_or(""); }
+
+void check_bound(const Snapshot& snapshot, const Json& policy, const Kinds& kinds, Findings& findings) {
+  bool is_bound = std::ranges::any_of(snapshot.all(kinds.binding),
+                                      [&](const Json& binding) { return policy_of(binding) == name_of(policy); });
+  if (is_bound || !snapshot.sees_all(kinds.binding)) return;
+  findings.push_back({.code = "policy-unbound",
+                      .severity = Severity::info,
+                      .object = key_of(policy),
+                      .what = fmt::format("{} has no effect", key_of(policy).text()),
+                      .causes = {"no binding names it"},
+                      .next = fmt::format("kubectl get {}s", kinds.binding)});
+}
+
+void check_parameters(const Snapshot& snapshot, const Json& policy, Findings& findings) {
+  std::optional<admission::Policy> read = admission::Policy::read(policy);
+  if (!read || !read->param_kind || snapshot.resources.empty()) return;
+  bool is_served = std::ranges::any_of(snapshot.resources, [&](const object::Resource& one) {
+    return one.kind == read->param_kind->kind && one.api_version() == read->param_kind->api_version;
+  });
+  if (is_served) return;
+  bool refuses = read->failure_policy == admission::FailurePolicy::fail;
+  findings.push_back({.code = "policy-param-kind-missing",
+                      .severity = refuses ? Severity::error : Severity::warning,
+                      .object = key_of(policy),
+                      .what = fmt::format("{} cannot be evaluated", key_of(policy).text()),
+                      .causes = {fmt::format("the cluster serves no kind {} in {}, which has its parameters",
+                                             read->param_kind->kind, read->param_kind->api_version)},
+                      .blocks = refuses ? "every request that it matches" : "",
+                      .next = get_command(key_of(policy))});
+}
+
+void check_types(const Json& policy, Findings& findings) {
+  const Json& warnings = policy["status"]["typeChecking"]["expressionWarnings"];
+  if (warnings.items().empty()) return;
+  Finding finding{
+      .code = "policy-type-errors",
+      .severity = Severity::warning,
+      .object = key_of(policy),
+      .what = fmt::format("{} has expressions that do not fit the objects that it matches", key_of(policy).text()),
+      .next = get_command(key_of(policy))};
+  for (const Json& one : warnings.items())
+    finding.causes.push_back(
+        plain_text(fmt::format("{}: {}", one["fieldRef"].string_or(""), one["warning"].string_or("")), kMessageBytes));
+  findings.push_back(std::move(finding));
+}
+
+void check_binding(const Snapshot& snapshot, const Json& binding, const Kinds& kinds, Findings& findings) {
+  if (!snapshot.sees_all(kinds.policy) || snapshot.find(kinds.policy, "", policy_of(binding))) return;
+  findings.push_back(
+      {.code = "policy-missing",
+       .severity = Severity::warning,
+       .object = key_of(binding),
+       .what = fmt::format("{} has no effect", key_of(binding).text()),
+       .causes = {fmt::format("{} {}, which it names, does not exist", kinds.policy, policy_of(binding))},
+       .next = get_command(key_of(binding))});
+}
+
+}  // namespace
+
+void check_policies(const Snapshot& snapshot, Findings& findings) {
+  for (const Kinds& kinds : kKinds) {
+    for (const Json& policy : snapshot.all(kinds.policy)) {
+      // Those of Fairlead are temporary.
+      if (policy["metadata"]["labels"].contains(readiness::kShadowLabel)) continue;
+      check_bound(snapshot, policy, kinds, findings);
+      check_parameters(snapshot, policy, findings);
+      check_types(policy, findings);
+    }
+    for (const Json& binding : snapshot.all(kinds.binding)) check_binding(snapshot, binding, kinds, findings);
+  }
+}
+
+}  // namespace fairlead::doctor
