@@ -76,7 +76,7 @@ TEST_F(DefinitionsTest, ApiServiceUnavailable) {
             "error apiservice-unavailable: APIService v1.metrics.example.com is not available\n"
             "because FailedDiscoveryCheck: no answer\n"
             "blocks requests for v1 in metrics.example.com, and the deletion of every namespace\n"
-            "next kubectl delete apiservice v1.metrics.example.com, if nobody serves that API any more");
+            "next kubectl delete apiservice v1.metrics.example.com, if that API is no longer served");
   set(object("APIService", "v1.metrics.example.com"), {"spec", "service", "name"}, R"("none")");
   EXPECT_EQ(findings().at(0).causes.at(1), "service operator/none does not exist");
 }

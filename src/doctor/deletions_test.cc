@@ -24,8 +24,8 @@ metadata:
       "warning deletion-stuck: PersistentVolumeClaim default/data has been deleted since 2030-02-28T00:00:00Z, and is "
       "still there\n"
       "because finalizer acme.dev/cleanup has not been removed\n"
-      "because no workload in the cluster has a name that goes with it: whoever removes it may be gone\n"
-      "next bring the controller back, or fairlead delete -n default PersistentVolumeClaim/data "
+      "because no workload with a matching name was found: its controller may be uninstalled\n"
+      "next reinstall the controller, or fairlead delete -n default PersistentVolumeClaim/data "
       "--force-finalizers");
 }
 
@@ -51,9 +51,10 @@ metadata:
   Findings all = findings();
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].severity, Severity::error);
-  EXPECT_THAT(all[0].causes,
-              ElementsAre("left in it: 1 services", "Service old/web: finalizer acme.dev/cleanup has not been removed",
-                          "no workload in the cluster has a name that goes with it: whoever removes it may be gone"));
+  EXPECT_THAT(
+      all[0].causes,
+      ElementsAre("remaining in it: 1 services", "Service old/web: finalizer acme.dev/cleanup has not been removed",
+                  "no workload with a matching name was found: its controller may be uninstalled"));
 }
 
 }  // namespace

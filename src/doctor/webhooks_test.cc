@@ -81,7 +81,7 @@ TEST_F(DoctorTest, WebhookSkipped) {
             fmt::format("warning webhook-skipped: {} is skipped, because its failurePolicy is Ignore and it cannot "
                         "be called, since 2030-02-01T00:00:00Z\n"
                         "because service operator/hook has no endpoints\n"
-                        "because pod hook-1 is not ready: container hook runs, but is not ready\n"
+                        "because pod hook-1 is not ready: container hook is running, but not ready\n"
                         "because not checked: CREATE and UPDATE of widgets.example.com in every namespace\n"
                         "next kubectl -n operator describe pod hook-1",
                         kWebhook));

@@ -42,7 +42,7 @@ status: {observedGeneration: 1}
   object("Deployment", "web").make("metadata").make("creationTimestamp") = "2030-02-28T23:50:00Z";
   EXPECT_EQ(only(),
             "error workload-not-ready: Deployment default/web is not ready: 0 of 1 replica is created\n"
-            "because none of its pods is there yet\n"
+            "because none of its pods exists yet\n"
             "next kubectl -n default describe deployment web");
 }
 
@@ -73,7 +73,7 @@ status: {conditions: [{type: Failed, status: "True", reason: BackoffLimitExceede
   EXPECT_EQ(only(),
             "warning job-failed: Job operator/cert-gen has failed\n"
             "because Job failed: BackoffLimitExceeded: too often\n"
-            "because none of its pods is there yet\n"
+            "because none of its pods exists yet\n"
             "blocks the Helm release that it is a hook of (pre-install): install or upgrade it again\n"
             "next kubectl -n operator logs job/cert-gen --all-containers");
 }

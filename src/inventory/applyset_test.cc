@@ -47,12 +47,12 @@ TEST(Claim, IsReadAsItWasWritten) {
 }
 
 TEST(Claim, OfAStrangerIsOneAllTheSame) {
-  EXPECT_EQ(Claim::parse("yes").holder, "somebody who left no name");
+  EXPECT_EQ(Claim::parse("yes").holder, "an unknown user");
   EXPECT_EQ(Claim::parse("{}").lease, seconds(30));
   EXPECT_EQ(Claim::parse(R"({"holder":"a\u001b[31m\nb","leaseMilliseconds":9223372036854775807})").holder, "a?[31m b");
   EXPECT_EQ(Claim::parse(R"({"leaseMilliseconds":9223372036854775807})").lease, std::chrono::minutes(10));
   EXPECT_EQ(Claim::parse(R"({"leaseMilliseconds":-5})").lease, seconds(30));
-  EXPECT_EQ(Claim::parse(std::string(5000, '[')).holder, "somebody who left no name");
+  EXPECT_EQ(Claim::parse(std::string(5000, '[')).holder, "an unknown user");
 }
 
 class ClaimWatchTest : public testing::Test {

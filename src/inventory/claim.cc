@@ -16,7 +16,7 @@ constexpr auto kLongExpired = std::chrono::hours(1);
 }  // namespace
 
 Claim Claim::parse(std::string_view text) {
-  Claim claim{.holder = "somebody who left no name"};
+  Claim claim{.holder = "an unknown user"};
   Result<Json> json = Json::parse(text, {.bytes = 4096, .depth = 4});
   if (!json) return claim;
   if (std::string_view holder = (*json)["holder"].string_or(""); !holder.empty())

@@ -57,9 +57,9 @@ bool passing(const Failure& failure) {
 
 Result<void> check_name(std::string_view name) {
   if (is_label(name, kMaxName)) return {};
-  return fail(Error(ErrorKind::invalid, fmt::format("\"{}\" cannot be the name of a bundle", name))
-                  .because(fmt::format("a name has lower-case letters, digits and dashes, starts and ends with a "
-                                       "letter or digit, and has at most {} of them",
+  return fail(Error(ErrorKind::invalid, fmt::format("\"{}\" is not a valid bundle name", name))
+                  .because(fmt::format("a bundle name consists of lower-case letters, digits and '-', starts and ends "
+                                       "with a letter or digit, and has at most {} characters",
                                        kMaxName)));
 }
 
@@ -173,7 +173,7 @@ Outcome<void> Inventory::take_in(std::optional<Json> parent) {
     if (metadata["labels"][kIdLabel].string_or("") != id_ || tool_of(tooling) != kTool)
       return std::unexpected(
           Failure(Error(ErrorKind::invalid, fmt::format("{} cannot be used", text()))
-                      .because(fmt::format("{} is there already, and is not the record of that bundle", parent_.text()))
+                      .because(fmt::format("{} already exists and is not the inventory of that bundle", parent_.text()))
                       .next(fmt::format("kubectl -n {} get configmap {} -o yaml", parent_.ns, parent_.name))));
     coverage_ = Coverage::read(metadata["annotations"], parent_.ns);
     managers_ = read_managers(metadata["annotations"]);
@@ -244,20 +244,20 @@ Task<Outcome<void>> Inventory::recover(Failure failure, int& attempts) {
 }
 
 Error Inventory::held(const Claim& other) const {
-  return Error(ErrorKind::unavailable, fmt::format("{} is held by another run", text()))
-      .because(fmt::format("{} is at work on it{}{}, and is alive", other.holder, other.since.empty() ? "" : " since ",
-                           other.since))
-      .next(fmt::format("wait for that run to end; kubectl -n {} describe configmap {} shows it", parent_.ns,
+  return Error(ErrorKind::unavailable, fmt::format("{} is claimed by another run", text()))
+      .because(fmt::format("{} claimed it{}{}, and that run is still alive", other.holder,
+                           other.since.empty() ? "" : " at ", other.since))
+      .next(fmt::format("wait until that run has ended; kubectl -n {} describe configmap {} shows it", parent_.ns,
                         parent_.name));
 }
 
 Error Inventory::lost() const {
-  Error error(ErrorKind::unavailable, fmt::format("{} is no longer held by this run", text()));
+  Error error(ErrorKind::unavailable, fmt::format("{} is no longer claimed by this run", text()));
   std::optional<Claim> other = claimed_by();
   std::string why = !stored_ ? fmt::format("somebody deleted {}", parent_.text())
                     : !other ? fmt::format("somebody removed the claim from {}", parent_.text())
-                             : fmt::format("{} took it over", other->holder);
-  return std::move(error).because(std::move(why)).next("run again when nobody else is at work on it");
+                             : fmt::format("{} took over the claim", other->holder);
+  return std::move(error).because(std::move(why)).next("run again when no other run is working on it");
 }
 
 Task<Outcome<void>> Inventory::claim(std::vector<Wanted> wanted) {
@@ -351,7 +351,7 @@ void Inventory::tell_held_up(const kube::Fault& fault) {
 }
 
 Task<Result<void>> Inventory::keep() {
-  if (!own_) co_return fail(ErrorKind::internal, "{} is kept without having been claimed", text());
+  if (!own_) co_return fail(ErrorKind::internal, "{} is renewed without being claimed", text());
   Loop& loop = client_.loop();
   while (true) {
     CO_TRY(co_await sleep_until(loop, renewed_at_ + options_.lease / 3));
@@ -368,7 +368,7 @@ Task<Result<void>> Inventory::keep() {
       if (!own_ || renewed.error().kind() == ErrorKind::cancelled) co_return fail(renewed.error());
       if (loop.now() >= given_up) {
         own_.reset();
-        co_return fail(Error(ErrorKind::timeout, fmt::format("{} is no longer held by this run", text()))
+        co_return fail(Error(ErrorKind::timeout, fmt::format("{} is no longer claimed by this run", text()))
                            .because(std::move(renewed).error().in("the claim could not be renewed")));
       }
       CO_TRY(co_await sleep_until(loop, std::min(given_up, loop.now() + std::chrono::seconds(1))));
@@ -393,7 +393,7 @@ Task<Outcome<void>> Inventory::release() { return give_back(coverage_, false); }
 Task<Outcome<void>> Inventory::give_back(Coverage coverage, bool remove_if_empty) {
   if (!own_)
     co_return std::unexpected(
-        Failure(Error(ErrorKind::internal, fmt::format("{} is given back without being held", text()))));
+        Failure(Error(ErrorKind::internal, fmt::format("{} is released without being claimed", text()))));
   int attempts = 0;
   while (true) {
     bool gone = remove_if_empty && coverage.kinds.empty();

@@ -218,9 +218,9 @@ TEST_F(InventoryTest, ALiveRunIsNotDisturbed) {
   std::unique_ptr<Inventory> ben = open("ben");
   std::string answer;
   Result<void> kept = beside_keep(*ann, [&]() -> Task<void> { answer = said(co_await ben->claim({})); });
-  EXPECT_EQ(answer, R"(error: bundle shop in namespace default is held by another run
-  because   ann@laptop, process 7 is at work on it since 2030-01-01T00:00:00.000000Z, and is alive
-  next      wait for that run to end; kubectl -n default describe configmap fairlead-shop shows it
+  EXPECT_EQ(answer, R"(error: bundle shop in namespace default is claimed by another run
+  because   ann@laptop, process 7 claimed it at 2030-01-01T00:00:00.000000Z, and that run is still alive
+  next      wait until that run has ended; kubectl -n default describe configmap fairlead-shop shows it
 )");
   EXPECT_EQ(kept.error().kind(), ErrorKind::cancelled);
   EXPECT_TRUE(ann->claimed());
@@ -245,9 +245,9 @@ TEST_F(InventoryTest, ADeadRunIsTakenOverAfterItsLease) {
 
   // Should it come back to life, it learns of it.
   Result<void> kept = loop_.run(ann->keep());
-  EXPECT_EQ(kept.error().report(), R"(error: bundle shop in namespace default is no longer held by this run
-  because   ben took it over
-  next      run again when nobody else is at work on it
+  EXPECT_EQ(kept.error().report(), R"(error: bundle shop in namespace default is no longer claimed by this run
+  because   ben took over the claim
+  next      run again when no other run is working on it
 )");
   EXPECT_FALSE(ann->claimed());
   EXPECT_TRUE(ben->claimed());
@@ -320,7 +320,7 @@ TEST_F(InventoryTest, OfTwoThatClaimAtOnceOneWins) {
   EXPECT_EQ(said(loop_.run(ann->claim({}))), "");
   std::string answer;
   (void)beside_keep(*ann, [&]() -> Task<void> { answer = said(co_await ben->claim({})); });
-  EXPECT_THAT(answer, testing::HasSubstr("is held by another run"));
+  EXPECT_THAT(answer, testing::HasSubstr("is claimed by another run"));
 }
 
 TEST_F(InventoryTest, KeepingGoesOnWhenPeopleEditTheParent) {
@@ -357,7 +357,7 @@ TEST_F(InventoryTest, KeepingEndsBeforeOthersMayTakeOver) {
   TimePoint start = loop_.now();
   Result<void> kept = loop_.run(ann->keep());
   EXPECT_EQ(kept.error().kind(), ErrorKind::timeout);
-  EXPECT_EQ(kept.error().what(), "bundle shop in namespace default is no longer held by this run");
+  EXPECT_EQ(kept.error().what(), "bundle shop in namespace default is no longer claimed by this run");
   EXPECT_LT(loop_.now() - start, seconds(30));
   EXPECT_FALSE(ann->claimed());
 }
@@ -446,7 +446,8 @@ TEST_F(InventoryTest, AClaimThatNobodyCouldRenewIsLostToWhoWritesFirst) {
     (void)co_await client_.patch(kConfigMaps, "default", "fairlead-shop", kube::PatchType::merge, patch);
     (void)co_await sleep_for(loop_, seconds(20));
   });
-  EXPECT_EQ(kept.error().message(), "bundle shop in namespace default is no longer held by this run: ben took it over");
+  EXPECT_EQ(kept.error().message(),
+            "bundle shop in namespace default is no longer claimed by this run: ben took over the claim");
 }
 
 TEST_F(InventoryTest, WhoMayBeAtWorkAndWhatIsCoveredCanBeAsked) {
@@ -467,7 +468,7 @@ TEST_F(InventoryTest, AParentThatIsDeletedIsAClaimThatIsLost) {
   std::unique_ptr<Inventory> ann = claimed("ann");
   EXPECT_EQ(said(loop_.run(client_.remove(kConfigMaps, "default", "fairlead-shop"))), "");
   EXPECT_EQ(loop_.run(ann->keep()).error().message(),
-            "bundle shop in namespace default is no longer held by this run: somebody deleted ConfigMap "
+            "bundle shop in namespace default is no longer claimed by this run: somebody deleted ConfigMap "
             "default/fairlead-shop");
 }
 
@@ -554,7 +555,7 @@ TEST_F(InventoryTest, WhatCannotBeListedStaysCovered) {
   EXPECT_EQ(names(members), std::vector<std::string>());
   ASSERT_EQ(members->unlisted.size(), 1u);
   EXPECT_EQ(members->unlisted[0].kind, (GroupKind{"", "Secret"}));
-  EXPECT_EQ(members->unlisted[0].why.what(), "the objects of kind Secret cannot be listed");
+  EXPECT_EQ(members->unlisted[0].why.what(), "objects of kind Secret cannot be listed");
   EXPECT_EQ(said(loop_.run(ann->settle({}))), "");
   EXPECT_EQ(annotation(kKindsAnnotation), "Secret");
   EXPECT_EQ(annotation(kNamespacesAnnotation), "a,b");
@@ -612,9 +613,10 @@ TEST_F(InventoryTest, SettlingALostClaimChangesNothing) {
   std::unique_ptr<Inventory> ann = claimed("ann", config_maps_in("a"));
   (void)loop_.run(sleep_for(loop_, std::chrono::hours(3)));
   std::unique_ptr<Inventory> ben = claimed("ben");
-  EXPECT_EQ(said(loop_.run(ann->settle({}))), R"(error: bundle shop in namespace default is no longer held by this run
-  because   ben took it over
-  next      run again when nobody else is at work on it
+  EXPECT_EQ(said(loop_.run(ann->settle({}))),
+            R"(error: bundle shop in namespace default is no longer claimed by this run
+  because   ben took over the claim
+  next      run again when no other run is working on it
 )");
   EXPECT_EQ(annotation(kKindsAnnotation), "ConfigMap");
 }
@@ -652,7 +654,7 @@ TEST_F(InventoryTest, SomebodyElsesConfigMapIsLeftAlone) {
   auto opened = loop_.run(Inventory::open(client_, discovery_, named("ann")));
   ASSERT_FALSE(opened);
   EXPECT_EQ(said(opened), R"(error: bundle shop in namespace default cannot be used
-  because   ConfigMap default/fairlead-shop is there already, and is not the record of that bundle
+  because   ConfigMap default/fairlead-shop already exists and is not the inventory of that bundle
   next      kubectl -n default get configmap fairlead-shop -o yaml
 )");
 }
@@ -688,7 +690,7 @@ TEST_F(InventoryTest, AnOwnerIsNamed) {
   EXPECT_EQ(owner.text, "bundle shop, namespace default");
   EXPECT_EQ(owner.bundle, (BundleName{"shop", "default"}));
   owner = loop_.run(find_owner(client_, labelled("applyset-x-v1")));
-  EXPECT_EQ(owner.text, "an ApplySet of another tool, applyset-x-v1");
+  EXPECT_EQ(owner.text, "an ApplySet of another tool: applyset-x-v1");
   EXPECT_FALSE(owner.bundle);
   // The managedFields of the object name the bundle, whether its inventory ConfigMap exists or not.
   make("v1", "ConfigMap", "a", "x", ann->label_value());

@@ -40,7 +40,7 @@ struct Inventory::Listing {
     if (!why.fault() || why.fault()->disposition == kube::Disposition::passing) failure = why;
     else if (std::ranges::find(members.unlisted, kind, &Unlisted::kind) == members.unlisted.end())
       members.unlisted.push_back(
-          {kind, why.error().in(fmt::format("the objects of kind {} cannot be listed", plain_text(kind.text(), 200)))});
+          {kind, why.error().in(fmt::format("objects of kind {} cannot be listed", plain_text(kind.text(), 200)))});
   }
 };
 
@@ -162,7 +162,7 @@ Task<Owner> find_owner(kube::Client& client, Json object) {
     std::string text = fmt::format("ApplySet configmaps/{}, namespace {}, of {}", name, ns, tooling);
     co_return Owner{.text = plain_text(text, 400), .bundle = {}};
   }
-  co_return Owner{.text = plain_text(fmt::format("an ApplySet of another tool, {}", label_value), 400), .bundle = {}};
+  co_return Owner{.text = plain_text(fmt::format("an ApplySet of another tool: {}", label_value), 400), .bundle = {}};
 }
 
 }  // namespace fairlead::inventory

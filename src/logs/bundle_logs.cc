@@ -20,8 +20,7 @@ std::string lower(std::string_view text) {
 
 Error no_bundle(const BundleOptions& options) {
   return Error(ErrorKind::not_found, fmt::format("there is no bundle {} in namespace {}", options.name, options.home))
-      .next(
-          "fairlead logs NAME -n NAMESPACE; kubectl get configmaps -A -l applyset.kubernetes.io/id lists the bundles");
+      .next("fairlead logs NAME -n NAMESPACE; fairlead list -A shows all bundles");
 }
 
 Error no_pods(const BundleOptions& options) {

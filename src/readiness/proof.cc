@@ -100,7 +100,7 @@ Proof judge_mirror(const Target& target, const ProbedHooks& hooks, const kube::O
   proof.rung = Rung::registered;
   if (answer) {
     proof.connection = answer->connection;
-    proof.why_not = "the API server does not use the shadow";
+    proof.why_not = "the API server does not use the temporary webhook yet";
     return proof;
   }
   proof.connection = answer.error().connection();
@@ -112,7 +112,7 @@ Proof judge_mirror(const Target& target, const ProbedHooks& hooks, const kube::O
   if (names(*fault, hooks.marker)) {
     proof.rung = Rung::answering;
     proof.proved = true;
-    proof.evidence = fmt::format("the API server asked {}, and it answered", target.name);
+    proof.evidence = fmt::format("the API server called {}, which answered", target.name);
     return proof;
   }
   // The server does not say whose patch it could not apply. But the shadow is called first, and only its mirror can
@@ -120,22 +120,23 @@ Proof judge_mirror(const Target& target, const ProbedHooks& hooks, const kube::O
   if (fault->kind == FaultKind::webhook_bad_response && !fault->webhook) {
     proof.rung = Rung::answering;
     proof.proved = true;
-    proof.evidence =
-        fmt::format("the API server asked {}, and it answered with a patch that does not fit the probe", target.name);
+    proof.evidence = fmt::format(
+        "the API server called {}, which answered with a patch that does not fit the test object", target.name);
     return proof;
   }
   if (names(*fault, hooks.mirror)) {
     proof.rung = rung_of(*fault, target.role);
     proof.proved = true;
     if (proof.rung == Rung::answering) {
-      proof.evidence = fmt::format("the API server asked {}, and it answered", place_of(*fault, target));
+      proof.evidence = fmt::format("the API server called {}, which answered", place_of(*fault, target));
       return proof;
     }
-    proof.evidence = fmt::format("the API server asked {}: {}", place_of(*fault, target), fault->explanation);
+    proof.evidence = fmt::format("the API server called {}: {}", place_of(*fault, target), fault->explanation);
     proof.fault = *fault;
     return proof;
   }
-  proof.why_not = fmt::format("the probe ended before it met the shadow: {}", fault->explanation);
+  proof.why_not =
+      fmt::format("the test request failed before it reached the temporary webhook: {}", fault->explanation);
   proof.fault = *fault;
   return proof;
 }

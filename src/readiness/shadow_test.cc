@@ -20,7 +20,7 @@ TEST_P(InEffect, ACreatedConfigurationOnceItsMarkerIsSeen) {
   EXPECT_TRUE(proof.reached(Rung::in_effect)) << proof.why_not;
   EXPECT_FALSE(proof.reached(Rung::reachable));
   EXPECT_EQ(proof.connection, 1u);
-  EXPECT_EQ(proof.evidence, "the API server uses a marker that was registered later (seen at probe 3)");
+  EXPECT_EQ(proof.evidence, fmt::format("the API server uses {} that were registered later", name_of(kind())));
   EXPECT_FALSE(gets_in(1));
   loop_.run(prove->clean_up());
   EXPECT_THAT(shadows(), IsEmpty());
@@ -43,7 +43,7 @@ TEST_P(InEffect, AMarkerThatIsNeverUsedIsNoProof) {
   EXPECT_FALSE(proof.proved);
   EXPECT_FALSE(proof.hopeless);
   EXPECT_EQ(proof.rung, Rung::registered);
-  EXPECT_EQ(proof.why_not, "the API server did not use a marker in 17 probes");
+  EXPECT_EQ(proof.why_not, fmt::format("the API server did not use new {} within 1s", name_of(kind())));
   // One dry run, and two markers of different names.
   EXPECT_EQ(front_.count("POST", path_of(GetParam())), 3u);
   loop_.run(prove->clean_up());
@@ -191,7 +191,7 @@ TEST_F(ShadowTest, WhatTheServerDoesNotServeCannotBeProved) {
   Proof proof = proof_of(prove->created_in_effect(GuardKind::mutating_policies, 0));
   EXPECT_FALSE(proof.proved);
   EXPECT_TRUE(proof.hopeless);
-  EXPECT_THAT(proof.why_not, testing::StartsWith("a shadow among the mutating policies cannot be made: "));
+  EXPECT_THAT(proof.why_not, testing::StartsWith("no temporary object can be created to test mutating policies: "));
   EXPECT_EQ(front_.count("POST", "/mutatingadmissionpolicies"), 3u) << "one for each version";
   loop_.run(prove->clean_up());
 }
@@ -214,7 +214,7 @@ TEST_F(Forbidden, WithoutThePermissionNothingIsProvedAndNothingEnds) {
   EXPECT_FALSE(proof.proved);
   EXPECT_TRUE(proof.hopeless);
   EXPECT_EQ(proof.rung, Rung::registered);
-  EXPECT_THAT(proof.why_not, testing::StartsWith("a shadow among the mutating webhooks cannot be made: "));
+  EXPECT_THAT(proof.why_not, testing::StartsWith("no temporary object can be created to test mutating webhooks: "));
   EXPECT_THAT(proof.why_not, HasSubstr("cannot create resource \"mutatingwebhookconfigurations\""));
   ASSERT_TRUE(proof.fault);
   EXPECT_EQ(name_of(proof.fault->kind), name_of(kube::FaultKind::forbidden));
@@ -243,8 +243,10 @@ TEST_F(ForbiddenToRemove, WhatCannotBeRemovedAgainIsNotMade) {
     Proof proof = proof_of(prove->created_in_effect(GuardKind::validating_webhooks, 0));
     EXPECT_FALSE(proof.proved);
     EXPECT_TRUE(proof.hopeless);
-    EXPECT_THAT(proof.why_not, testing::StartsWith("a shadow among the validating webhooks is not made, since it could "
-                                                   "not be removed again: "));
+    EXPECT_THAT(
+        proof.why_not,
+        testing::StartsWith(
+            "no temporary object was created to test validating webhooks, because it could not be deleted again: "));
   }
   EXPECT_FALSE(proof_of(prove->mirror(target("hook"), 0)).proved);
   loop_.run(prove->clean_up());
@@ -264,8 +266,8 @@ TEST_F(ShadowTest, AServerThatDropsConditionsGetsNoShadow) {
     EXPECT_FALSE(proof.proved);
     EXPECT_TRUE(proof.hopeless);
     EXPECT_EQ(proof.why_not,
-              "the API server does not keep matchConditions (Kubernetes before 1.28): a shadow would meet other "
-              "requests too");
+              "the API server does not support matchConditions (Kubernetes before 1.28), so a temporary webhook would "
+              "match other requests too");
   }
   EXPECT_EQ(front_.requests.size(), 1u) << "the dry run, and nothing else";
   loop_.run(prove->clean_up());
@@ -337,7 +339,7 @@ TEST_F(FewRights, ProveNothingWhereNoProbeMayBeSent) {
                         proof_of(prove->mirror(target("hook"), 0))}) {
       EXPECT_FALSE(proof.proved);
       EXPECT_TRUE(proof.hopeless);
-      EXPECT_THAT(proof.why_not, testing::StartsWith("the probe cannot be sent: "));
+      EXPECT_THAT(proof.why_not, testing::StartsWith("the test request cannot be sent: "));
     }
     loop_.run(prove->clean_up());
     EXPECT_THAT(shadows(), IsEmpty());

@@ -43,7 +43,8 @@ std::optional<Verdict> behind_its_generation(const Json& object) {
   const int64_t* generation = object["metadata"]["generation"].if_int64();
   const int64_t* observed = object["status"]["observedGeneration"].if_int64();
   if (!generation || !observed || *generation == *observed) return std::nullopt;
-  return in_progress(fmt::format("its status is of generation {}, and the object is at {}", *observed, *generation));
+  return in_progress(
+      fmt::format("its status is for generation {}, but the object is at generation {}", *observed, *generation));
 }
 
 // Checks conditions that any kind may use. A condition for an older generation says nothing about the current one.
@@ -59,7 +60,7 @@ Verdict by_usual_conditions(const Json& object, const Options& options) {
   for (std::string_view type : {"Ready", "Available"}) {
     const Json& found = condition(object, type);
     if (found.is_null()) continue;
-    if (is_stale(object, found)) return in_progress(fmt::format("its condition {} is of an older generation", type));
+    if (is_stale(object, found)) return in_progress(fmt::format("its condition {} is from an older generation", type));
     // Some controllers use other values for "works, but not well". Those do not block anything.
     if (has_status(found, "False") || has_status(found, "Unknown")) return in_progress(condition_text(found));
     return ready(condition_text(found));
@@ -73,8 +74,8 @@ Verdict by_usual_conditions(const Json& object, const Options& options) {
     return in_progress("no controller has written its status yet");
   // The first status often tells only what the controller has seen so far.
   if (options.status_expected && !object["status"]["conditions"].items().empty())
-    return in_progress("its controller has not said yet whether it is ready");
-  return ready("it is stored, and there is nothing more to wait for");
+    return in_progress("its controller has not reported yet whether it is ready");
+  return ready("it is stored, and there is nothing else to wait for");
 }
 
 Verdict by_kind(const Json& object, const Options& options) {
@@ -87,7 +88,7 @@ Verdict by_kind(const Json& object, const Options& options) {
 }
 
 Verdict by_annotation(const ReadyWhen& ready_when, const Json& object, const Options& options) {
-  if (ready_when.met_at_once()) return ready("it is stored, which is all that it asks for");
+  if (ready_when.met_at_once()) return ready("it is stored, which is all that its annotation asks for");
   std::optional<Verdict> behind = behind_its_generation(object);
   if (behind) return *behind;
   Result<ReadyWhen::Answer> answer = ready_when.ask(object);
@@ -101,7 +102,7 @@ Verdict by_annotation(const ReadyWhen& ready_when, const Json& object, const Opt
 Verdict judge_whole(const Json& object, const Options& options) {
   if (object["kind"].string_or("").empty()) return {.state = State::unknown, .reason = "it is not a Kubernetes object"};
   if (std::string_view since = object["metadata"]["deletionTimestamp"].string_or(""); !since.empty())
-    return {.state = State::terminating, .reason = fmt::format("it is being deleted, since {}", since)};
+    return {.state = State::terminating, .reason = fmt::format("it has been terminating since {}", since)};
   Result<std::optional<ReadyWhen>> ready_when = ReadyWhen::of(object);
   if (!ready_when) return failed_for_good(ready_when.error().message());
   if (*ready_when) return by_annotation(**ready_when, object, options);

@@ -9,13 +9,13 @@
 namespace fairlead::readiness {
 namespace {
 
-constexpr std::string_view kStored = "ready: it is stored, and there is nothing more to wait for";
+constexpr std::string_view kStored = "ready: it is stored, and there is nothing else to wait for";
 
 TEST(Judge, DeletionComesFirst) {
   expect_verdicts("batch/v1", "Job",
                   {{R"("metadata": {"deletionTimestamp": "2026-11-15T07:50:03Z"},
                        "status": {"conditions": [{"type": "Failed", "status": "True"}]})",
-                    "terminating: it is being deleted, since 2026-11-15T07:50:03Z"}});
+                    "terminating: it has been terminating since 2026-11-15T07:50:03Z"}});
 }
 
 TEST(Judge, WhatHasNoStatusOfItsOwnIsReadyAtOnce) {
@@ -26,7 +26,7 @@ TEST(Judge, WhatHasNoStatusOfItsOwnIsReadyAtOnce) {
     expect_verdicts(api_version, kind, {{"", kStored}});
   expect_verdicts("policy/v1", "PodDisruptionBudget",
                   {{R"("metadata": {"generation": 2}, "status": {"observedGeneration": 1})",
-                    "in progress: its status is of generation 1, and the object is at 2"},
+                    "in progress: its status is for generation 1, but the object is at generation 2"},
                    {R"("metadata": {"generation": 2}, "status": {"observedGeneration": 2})", kStored}});
 }
 
@@ -46,7 +46,7 @@ TEST(Judge, CustomResourcesSpeakInConditions) {
         "ready: Ready is True"},
        {R"("metadata": {"generation": 4}, "status": {"conditions": [{"type": "Ready", "status": "True",
            "observedGeneration": 3}]})",
-        "in progress: its condition Ready is of an older generation"},
+        "in progress: its condition Ready is from an older generation"},
        {R"("status": {"conditions": [{"type": "Reconciling", "status": "True", "reason": "Progressing"},
            {"type": "Ready", "status": "True"}]})",
         "in progress: Reconciling is True: Progressing"},
@@ -57,7 +57,7 @@ TEST(Judge, CustomResourcesSpeakInConditions) {
         "in progress: Ready is False"},
        {R"("metadata": {"generation": 2}, "status": {"observedGeneration": 1, "conditions": [{"type": "Stalled",
            "status": "True"}]})",
-        "in progress: its status is of generation 1, and the object is at 2"}});
+        "in progress: its status is for generation 1, but the object is at generation 2"}});
 }
 
 TEST(Judge, NoStatusYetCountsOnlyIfOneIsExpected) {
@@ -75,7 +75,7 @@ TEST(Judge, AFirstStatusWithoutTheUsualConditionsIsNotTheEnd) {
       object("example.com/v1", "Widget", R"("status": {"conditions": [{"type": "Synced", "status": "True"}]})");
   EXPECT_EQ(text(judge(widget)), kStored);
   EXPECT_EQ(text(judge(widget, {.status_expected = true})),
-            "in progress: its controller has not said yet whether it is ready");
+            "in progress: its controller has not reported yet whether it is ready");
 }
 
 TEST(Judge, WhatIsUnderWayIsNotReadyHoweverLongItTakes) {
@@ -118,7 +118,7 @@ TEST(JudgeDefinition, Table) {
 TEST(JudgeApiService, Table) {
   expect_verdicts(
       "apiregistration.k8s.io/v1", "APIService",
-      {{"", "in progress: the API server has not tried it yet"},
+      {{"", "in progress: the API server has not checked it yet"},
        {R"("status": {"conditions": [{"type": "Available", "status": "False", "reason": "MissingEndpoints", "message":
            "endpointslices for service/noep in \"wh\" have no addresses with port name \"\""}]})",
         "in progress: Available is False: MissingEndpoints: endpointslices for service/noep in \"wh\" have no "
@@ -135,7 +135,7 @@ TEST(JudgeNamespace, Table) {
 }
 
 TEST(JudgeAddresses, LoadBalancersAndIngresses) {
-  constexpr std::string_view kNone = "in progress: the load balancer has not given it an address yet";
+  constexpr std::string_view kNone = "in progress: the load balancer has not assigned an address yet";
   expect_verdicts(
       "v1", "Service",
       {{R"("spec": {"type": "ClusterIP"})", kStored},
@@ -148,7 +148,7 @@ TEST(JudgeAddresses, LoadBalancersAndIngresses) {
        {R"("spec": {"type": "LoadBalancer"}, "status": {"loadBalancer": {"ingress": [{"hostname": "lb.example"}]}})",
         "ready: its address is lb.example"}});
   expect_verdicts("networking.k8s.io/v1", "Ingress",
-                  {{"", "in progress: the ingress controller has not given it an address yet"},
+                  {{"", "in progress: the ingress controller has not assigned an address yet"},
                    {R"("status": {"loadBalancer": {"ingress": [{"hostname": "lb.example"}]}})",
                     "ready: its address is lb.example"}});
 }
@@ -176,7 +176,7 @@ TEST(JudgeVolume, Table) {
        {R"("status": {"phase": "Pending"})", "in progress: it is Pending"},
        {"", "in progress: it has no phase yet"},
        {R"("status": {"phase": "Released"})",
-        "failed: its claim is gone, and it takes no other one while it has spec.claimRef"},
+        "failed: its claim was deleted, and it accepts no other claim while spec.claimRef is set"},
        {R"("status": {"phase": "Failed", "message": "no deleter"})", "failed: the volume failed: no deleter"}});
 }
 
@@ -206,8 +206,8 @@ TEST(JudgeAutoscaler, TheOldVersionHasItsConditionsInAnAnnotation) {
 }
 
 TEST(JudgeWebhooks, NeedACertificateToTrust) {
-  constexpr std::string_view kReady = "ready: it is stored; what stands behind its webhooks is proved apart";
-  constexpr std::string_view kEmpty = "in progress: the caBundle of webhook b.example is still to be filled in";
+  constexpr std::string_view kReady = "ready: it is stored; its webhooks are proved separately";
+  constexpr std::string_view kEmpty = "in progress: the caBundle of webhook b.example is not filled in yet";
   for (std::string_view kind : {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"})
     expect_verdicts(
         "admissionregistration.k8s.io/v1", kind,
@@ -229,27 +229,25 @@ TEST(JudgeReadyWhen, DecidesAlone) {
                                          annotation, rest))));
   };
   constexpr std::string_view kRunning = R"("status": {"startTime": "t", "active": 1})";
-  EXPECT_EQ(with("create", kRunning), "ready: it is stored, which is all that it asks for");
+  EXPECT_EQ(with("create", kRunning), "ready: it is stored, which is all that its annotation asks for");
   EXPECT_EQ(with("jsonpath={.status.active}=1", kRunning), "ready: {.status.active} is 1");
   EXPECT_EQ(with("jsonpath={.status.active}=2", kRunning), "in progress: {.status.active} is 1, not 2 yet");
-  EXPECT_EQ(with("jsonpath={.status}=1", kRunning),
-            "in progress: {.status} leads to an object, which cannot be compared");
+  EXPECT_EQ(with("jsonpath={.status}=1", kRunning), "in progress: {.status} is an object, which cannot be compared");
   EXPECT_EQ(with("condition=Complete", kRunning), "in progress: it has no condition Complete yet");
   EXPECT_EQ(with("condition=Complete", R"("status": {"conditions": [{"type": "Failed", "status": "True"}]})"),
             "failed for good: Job failed: no reason is given");
   EXPECT_EQ(with("jsonpath={.status.x}", R"("status": {"x": 1, "observedGeneration": 1})"),
-            "in progress: its status is of generation 1, and the object is at 2");
+            "in progress: its status is for generation 1, but the object is at generation 2");
   EXPECT_EQ(with("create", R"("status": {"x": 1, "observedGeneration": 1})"),
-            "ready: it is stored, which is all that it asks for");
+            "ready: it is stored, which is all that its annotation asks for");
   EXPECT_EQ(with("soon", kRunning),
-            "failed for good: its annotation fairlead.dev/ready-when cannot be used: \"soon\" is none of the forms "
-            "that there are");
+            "failed for good: its annotation fairlead.dev/ready-when cannot be used: \"soon\" is not a known form");
 }
 
 TEST(JudgeReadyWhen, ShowsNothingOfASecret) {
   Json secret = object("v1", "Secret", R"("data": {"key": "aHVudGVyMg=="}, "metadata": {"annotations":
       {"fairlead.dev/ready-when": "jsonpath={.data.key}=other"}})");
-  EXPECT_EQ(text(judge(secret)), "in progress: {.data.key} is there, and is compared without being shown");
+  EXPECT_EQ(text(judge(secret)), "in progress: {.data.key} has another value");
 }
 
 TEST(JudgeHostile, WordsStayOnOneLineAndShort) {

@@ -113,7 +113,7 @@ Why blame(const Json& workload, const Objects& pods, const WhyOptions& options) 
     return other.is_newest == worst.is_newest && other.trouble.word == worst.trouble.word;
   });
   std::string text = fmt::format("pod {} {}", name_of(*worst.pod), worst.trouble.text);
-  if (alike > 1) text += fmt::format(", and {} more pod{} likewise", alike - 1, alike == 2 ? "" : "s");
+  if (alike > 1) text += fmt::format(" (and {} more pod{})", alike - 1, alike == 2 ? "" : "s");
   add_cause(why, text);
   add_cause(why, worst.trouble.cause);
   why.next = next_command(*worst.pod, worst.trouble);
@@ -147,9 +147,9 @@ Why without_pods(const Json& workload) {
   std::string_view kind = kind_of(workload);
   std::string_view resource = resource_of(kind);
   if (resource.empty() || workload["spec"]["replicas"].int_or(1) == 0) return why;
-  add_cause(why, "none of its pods is there yet");
+  add_cause(why, "none of its pods exists yet");
   if (const Json& failure = condition(workload, "ReplicaFailure"); has_status(failure, "True"))
-    add_cause(why, reason_text(failure, "creating pods fails"));
+    add_cause(why, reason_text(failure, "its pods cannot be created"));
   why.next = describe_command(resource, workload);
   return why;
 }
@@ -199,7 +199,7 @@ Why why_no_endpoints(const Json& service, const Objects& slices, const Objects& 
 
   object::Selector selector = selector_of(service);
   if (selector.matches_nothing()) {
-    add_cause(why, "it has no selector, so no pod can be behind it");
+    add_cause(why, "it has no selector, so it selects no pods");
     why.next = describe_command("service", service);
     return why;
   }
@@ -211,7 +211,7 @@ Why why_no_endpoints(const Json& service, const Objects& slices, const Objects& 
   }
   Why blamed = blame(service, own, options);
   if (blamed.causes.empty()) {
-    add_cause(why, "its pods are ready, but are not among its endpoints yet");
+    add_cause(why, "its pods are ready, but not among its endpoints yet");
     why.next = describe_command("service", service);
     return why;
   }

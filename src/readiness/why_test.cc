@@ -126,11 +126,10 @@ TEST(WhyPod, InitContainersAndProbes) {
   auto after_init = [&](std::string_view status) { return causes(fmt::format("{}, {}", kDone, status)); };
   EXPECT_THAT(after_init(R"("containerStatuses": [{"name": "main", "ready": false, "started": true,
                             "state": {"running": {}}}])"),
-              ElementsAre("pod web-7c9f-x2x4l is not ready: container main runs, but does not pass its readiness "
-                          "probe"));
+              ElementsAre("pod web-7c9f-x2x4l is not ready: container main is running, but fails its readiness probe"));
   EXPECT_THAT(after_init(R"("containerStatuses": [{"name": "main", "ready": false, "started": false,
                             "restartCount": 2, "state": {"running": {}}}])"),
-              ElementsAre("pod web-7c9f-x2x4l is not ready: container main runs, but does not pass its startup probe, "
+              ElementsAre("pod web-7c9f-x2x4l is not ready: container main is running, but fails its startup probe, "
                           "after 2 restarts"));
   EXPECT_THAT(after_init(R"("containerStatuses": [{"name": "main", "ready": true, "state": {"running": {}}}],
                             "conditions": [{"type": "Ready", "status": "False", "reason": "ReadinessGatesNotReady",
@@ -160,8 +159,8 @@ TEST(Why, PicksTheGravestPodOfTheNewestVersion) {
   Json crashing = with_state(R"("waiting": {"reason": "CrashLoopBackOff"})", "", "web-7c9f-c");
   Json crashing_too = with_state(R"("waiting": {"reason": "CrashLoopBackOff"})", "", "web-7c9f-b");
   Why found = why_not_ready(deployment(), {&old_broken, &starting, &crashing, &crashing_too});
-  EXPECT_THAT(found.causes, ElementsAre("pod web-7c9f-b is waiting: CrashLoopBackOff (container main), and 1 more pod "
-                                        "likewise"));
+  EXPECT_THAT(found.causes, ElementsAre("pod web-7c9f-b is waiting: CrashLoopBackOff (container main) (and 1 more "
+                                        "pod)"));
   EXPECT_FALSE(found.permanent);
   EXPECT_TRUE(why_not_ready(deployment(), {&old_broken}).permanent);
 }
@@ -171,7 +170,7 @@ TEST(Why, WorkloadsWithoutPods) {
   refused.make("status").make("conditions") = json(R"([{"type": "ReplicaFailure", "status": "True", "reason":
       "FailedCreate", "message": "exceeded quota: q"}])");
   Why found = why_not_ready(refused, {});
-  EXPECT_EQ(found, (Why{.causes = {"none of its pods is there yet", "FailedCreate: exceeded quota: q"},
+  EXPECT_EQ(found, (Why{.causes = {"none of its pods exists yet", "FailedCreate: exceeded quota: q"},
                         .next = "kubectl -n team describe deployment web"}));
   Json scaled_down = deployment();
   scaled_down.make("spec").make("replicas") = 0;
@@ -236,12 +235,11 @@ TEST(WhyService, TellsTheWholeStory) {
             (Why{.causes = {"service team/web has no endpoints", "no pod has the labels that it selects: app=web"},
                  .next = "kubectl -n team describe service web"}));
   Json up = pod({.status = R"("phase": "Running", "conditions": [{"type": "Ready", "status": "True"}])"});
-  EXPECT_THAT(
-      why_no_endpoints(service, {}, {&up}).causes,
-      ElementsAre("service team/web has no endpoints", "its pods are ready, but are not among its endpoints yet"));
+  EXPECT_THAT(why_no_endpoints(service, {}, {&up}).causes,
+              ElementsAre("service team/web has no endpoints", "its pods are ready, but not among its endpoints yet"));
   Json bare = object("v1", "Service", R"("metadata": {"name": "web", "namespace": "team"})");
   EXPECT_THAT(why_no_endpoints(bare, {}, {&up}).causes,
-              ElementsAre("service team/web has no endpoints", "it has no selector, so no pod can be behind it"));
+              ElementsAre("service team/web has no endpoints", "it has no selector, so it selects no pods"));
   EXPECT_FALSE(Why{}.error(ErrorKind::timeout));
 }
 

@@ -56,14 +56,12 @@ class Frame {
     if (options_.cluster_gone) {
       journal_.add(
           {.kind = EventKind::warning,
-           .text = "the cluster cannot be reached, and counts as gone with everything in it: " + why.message()});
+           .text = "the cluster cannot be reached and counts as deleted with everything in it: " + why.message()});
       co_return Ending();
     }
-    co_return failed_with(
-        {Error(ErrorKind::unavailable,
-               "the cluster is unreachable: nothing is known about its objects, and nothing was removed")
-             .because(std::move(why))
-             .next("fairlead delete … --cluster-gone, if the cluster is gone for good")});
+    co_return failed_with({Error(ErrorKind::unavailable, "the cluster cannot be reached; nothing was deleted")
+                               .because(std::move(why))
+                               .next("fairlead delete … --cluster-gone, if the cluster no longer exists")});
   }
 
   // Stores the result of the task in `outcome`. Returns how the run ends if it was stopped or its time was over before.
@@ -201,7 +199,7 @@ Task<Ending> take_out_named(kube::Client& client, kube::Discovery& discovery, st
   // If objects were named one by one, a name that does not exist is an error.
   for (ObjectEnding& object : ending.objects)
     if (object.state == ObjectEnding::State::absent) {
-      object.error = Error(ErrorKind::not_found, fmt::format("{} is not there", object.key.text()));
+      object.error = Error(ErrorKind::not_found, fmt::format("{} not found", object.key.text()));
       ending.causes.push_back({.error = *object.error, .blocks = {}});
       if (ending.how == Ending::How::done) ending.how = Ending::How::failed;
     }
@@ -223,12 +221,11 @@ Task<Ending> take_out_bundle(kube::Client& client, kube::Discovery& discovery, s
   if (!opened) co_return co_await frame.close(failed_with({opened.error().error()}));
   if (!(*opened)->exists()) {
     // As with manifests, it is no error if the objects do not exist.
-    journal.add(
-        {.kind = EventKind::note,
-         .state = "absent",
-         .text = fmt::format("there is no bundle {} in namespace {}: nothing to remove (kubectl get configmaps -A "
-                             "-l applyset.kubernetes.io/id lists the bundles)",
-                             name, options.default_namespace)});
+    journal.add({.kind = EventKind::note,
+                 .state = "absent",
+                 .text = fmt::format(
+                     "there is no bundle {} in namespace {}: nothing to delete (fairlead list -A shows all bundles)",
+                     name, options.default_namespace)});
     co_return co_await frame.close(Ending());
   }
   co_return co_await frame.close(co_await take_out_members(client, discovery, **opened, options, journal, stop));

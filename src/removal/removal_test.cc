@@ -48,7 +48,7 @@ TEST_F(RemovalTest, SlowWithProgressIsNotStuck) {
   Ending ending = remove(bundle);
   EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
   EXPECT_EQ(count_events(EventKind::progress, "stuck"), 0U) << events();
-  EXPECT_THAT(events(), HasSubstr("40 objects will go with it that are not among these: Widget default/w0, Widget "
+  EXPECT_THAT(events(), HasSubstr("40 more objects will be deleted with it: Widget default/w0, Widget "
                                   "default/w1, Widget default/w10 and 37 more"));
   EXPECT_GT(ending.took, minutes(5));
 }
@@ -73,9 +73,10 @@ TEST_F(RemovalTest, ADeadOperatorIsNamedEarlyAndHoldsTheRest) {
   ASSERT_NE(first, events_.end());
   EXPECT_LT(first->at, journal_.elapsed() - seconds(100));
   EXPECT_EQ(ending.causes.front().blocks.size(), 2U);
-  EXPECT_THAT(events(),
-              HasSubstr("Widget default/one (stuck); 2 wait behind: CustomResourceDefinition widgets.example.com "
-                        "for Widget default/one (it is an instance of it), …"));
+  EXPECT_THAT(
+      events(),
+      HasSubstr("Widget default/one (stuck); 2 wait for other objects: CustomResourceDefinition widgets.example.com "
+                "for Widget default/one (an instance of it), …"));
 }
 
 TEST_F(RemovalTest, RemovedTooEarlyTheOperatorIsMissed) {
@@ -84,8 +85,8 @@ TEST_F(RemovalTest, RemovedTooEarlyTheOperatorIsMissed) {
   EXPECT_EQ(reports(ending),
             "error: Widget default/one is still there after 1m\n"
             "  because   finalizer widgets.acme.dev/cleanup has not been removed\n"
-            "  because   no workload in the cluster has a name that goes with it: whoever removes it may be gone\n"
-            "  next      bring the controller back, or fairlead delete -n default Widget.example.com/one "
+            "  because   no workload with a matching name was found: its controller may be uninstalled\n"
+            "  next      reinstall the controller, or fairlead delete -n default Widget.example.com/one "
             "--force-finalizers\n");
 }
 
@@ -95,8 +96,8 @@ TEST_F(RemovalTest, WhatHasLittleTimeIsGivenUpWithItsCause) {
     return fmt::format(
         "error: Widget default/{0} is still there after {1}\n"
         "  because   finalizer widgets.acme.dev/cleanup has not been removed\n"
-        "  because   no workload in the cluster has a name that goes with it: whoever removes it may be gone\n"
-        "  next      bring the controller back, or fairlead delete -n default Widget.example.com/{0} "
+        "  because   no workload with a matching name was found: its controller may be uninstalled\n"
+        "  next      reinstall the controller, or fairlead delete -n default Widget.example.com/{0} "
         "--force-finalizers\n",
         name, after);
   };
@@ -154,7 +155,7 @@ TEST_F(LateCollector, WhatOwnersOfANewKindOwnedIsNotLeftBehind) {
   for (std::string_view gone : {"of-one", "of-an-instance-outside", "of-both"}) EXPECT_FALSE(is_there(gone)) << gone;
   for (std::string_view there : {"kept", "of-nobody", "of-another"}) EXPECT_TRUE(is_there(there)) << there;
   EXPECT_THAT(events(),
-              HasSubstr(R"("name":"of-one"},"state":"gone","text":"Widget default/one, which owned it, is gone")"));
+              HasSubstr(R"("name":"of-one"},"state":"gone","text":"Widget default/one, which owned it, was deleted")"));
 }
 
 TEST_F(LateCollector, WhatSomebodyWhoStaysOwnsTooIsKept) {
@@ -247,14 +248,15 @@ TEST_F(RemovalTest, AWebhookThatIsGoneIsFoundToBlock) {
   start_operator(seconds(1));
   Ending ending = remove_named({"widget/one"}, {.timeout = minutes(1)});
   EXPECT_EQ(ending.how, How::timed_out) << events();
-  EXPECT_EQ(reports(ending),
-            "error: Widget default/one is still there after 1m\n"
-            "  because   finalizer example.com/cleanup has not been removed\n"
-            "  because   the update that removes it has to pass webhook v.example.com (guard), which does not answer\n"
-            "  because   service default/hook has no endpoints\n"
-            "  because   no pod has the labels that it selects: app=hook\n"
-            "  next      kubectl -n default get endpointslices,pods; if the webhook is gone for good: kubectl delete "
-            "validatingwebhookconfiguration guard\n");
+  EXPECT_EQ(
+      reports(ending),
+      "error: Widget default/one is still there after 1m\n"
+      "  because   finalizer example.com/cleanup has not been removed\n"
+      "  because   the update that removes it must pass webhook v.example.com (guard), which does not answer\n"
+      "  because   service default/hook has no endpoints\n"
+      "  because   no pod has the labels that it selects: app=hook\n"
+      "  next      kubectl -n default get endpointslices,pods; if the webhook is no longer needed: kubectl delete "
+      "validatingwebhookconfiguration guard\n");
 }
 
 TEST_F(RemovalTest, WebhooksGoAfterWhatTheyGuardAndBeforeWhatIsBehindThem) {
@@ -294,7 +296,7 @@ TEST_F(RemovalTest, AnApiThatFailsForMinutesIsToldAndNothingIsTakenForGone) {
   sandbox_.set_down(0, false);
   EXPECT_EQ(ending.how, How::failed) << events();
   EXPECT_EQ(states(ending), "Widget default/one unknown\n");
-  EXPECT_THAT(reports(ending), HasSubstr("after 4m it is not known whether Widget default/one is gone\n"));
+  EXPECT_THAT(reports(ending), HasSubstr("after 4m it is not known whether Widget default/one is deleted\n"));
   EXPECT_GE(count_events(EventKind::error, ""), 1U) << events();
 }
 
@@ -334,19 +336,20 @@ TEST_F(RemovalTest, WhatIsProtectedStaysAndSoDoesItsNamespace) {
   EXPECT_EQ(ending.how, How::failed);
   EXPECT_EQ(states(ending), "Namespace team blocked\nConfigMap team/a refused\nConfigMap team/b gone\n");
   EXPECT_EQ(reports(ending),
-            "error: ConfigMap team/a is not removed\n"
+            "error: ConfigMap team/a is not deleted\n"
             "  because   it has the annotation fairlead.dev/delete: protected\n"
             "  from      bundle.yaml:5\n"
-            "  next      kubectl -n team annotate ConfigMap a fairlead.dev/delete-, if it really is to go\n");
+            "  next      kubectl -n team annotate ConfigMap a fairlead.dev/delete-, if you really want to delete it\n");
 }
 
 TEST_F(RemovalTest, WhatOthersHaveProtectedKeepsItsNamespace) {
   put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" +
       config_map("a", "annotations: {fairlead.dev/delete: protected}", "team"));
   Ending ending = remove_named({"namespace/team"});
-  EXPECT_EQ(reports(ending),
-            "error: Namespace team is not removed\n"
-            "  because   ConfigMap team/a would go with it, and has the annotation fairlead.dev/delete: protected\n");
+  EXPECT_EQ(
+      reports(ending),
+      "error: Namespace team is not deleted\n"
+      "  because   ConfigMap team/a would be deleted with it, and has the annotation fairlead.dev/delete: protected\n");
 }
 
 TEST_F(RemovalTest, WhatBelongsToOthersStaysUnlessForced) {
@@ -356,14 +359,14 @@ TEST_F(RemovalTest, WhatBelongsToOthersStaysUnlessForced) {
   Ending ending = remove(both);
   EXPECT_EQ(ending.how, How::failed);
   EXPECT_EQ(reports(ending),
-            "error: ConfigMap default/a is not removed\n"
-            "  because   it belongs to an ApplySet of another tool, applyset-other-v1\n"
+            "error: ConfigMap default/a is not deleted\n"
+            "  because   it belongs to an ApplySet of another tool: applyset-other-v1\n"
             "  from      bundle.yaml:2\n"
-            "  next      --force removes the object all the same\n"
-            "error: ConfigMap kube-system/s is not removed\n"
+            "  next      --force deletes the object anyway\n"
+            "error: ConfigMap kube-system/s is not deleted\n"
             "  because   it is in kube-system\n"
             "  from      bundle.yaml:6\n"
-            "  next      fairlead delete … --force, if it really is to go\n");
+            "  next      fairlead delete … --force, if you really want to delete it\n");
   EXPECT_EQ(remove(both, {.force = true}).how, How::done);
 }
 
@@ -378,14 +381,14 @@ TEST_F(RemovalTest, ANamespaceTellsWhatIsStuckInIt) {
       config_map("held", "finalizers: [acme.dev/never]", "team") + config_map("other", "", "team"));
   Ending ending = remove_named({"namespace/team"}, {.timeout = minutes(2)});
   EXPECT_EQ(ending.how, How::timed_out) << events();
-  EXPECT_THAT(events(), HasSubstr("2 objects will go with it that are not among these: ConfigMap team/held, ConfigMap "
+  EXPECT_THAT(events(), HasSubstr("2 more objects will be deleted with it: ConfigMap team/held, ConfigMap "
                                   "team/other"));
   EXPECT_EQ(reports(ending),
             "error: Namespace team is still there after 2m: 1 left\n"
-            "  because   left in it: 1 configmaps\n"
+            "  because   remaining in it: 1 configmaps\n"
             "  because   ConfigMap team/held: finalizer acme.dev/never has not been removed\n"
-            "  because   no workload in the cluster has a name that goes with it: whoever removes it may be gone\n"
-            "  next      bring the controller back, or fairlead delete -n team ConfigMap/held --force-finalizers\n");
+            "  because   no workload with a matching name was found: its controller may be uninstalled\n"
+            "  next      reinstall the controller, or fairlead delete -n team ConfigMap/held --force-finalizers\n");
 }
 
 TEST_F(RemovalTest, WhatIsInANamespaceGoesBeforeItsOperatorDoes) {
@@ -422,8 +425,8 @@ TEST_F(RemovalTest, WhatIsInANamespaceIsNotTakenForNothingWhileItCannotBeListed)
   Ending ending = remove(bundle);
   EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
   EXPECT_THAT(removed(), ElementsAre("Widget team/one", "Deployment team/widget-operator", "Namespace team"));
-  EXPECT_THAT(events(), HasSubstr("\"widgets.example.com cannot be listed at the moment: what goes with a namespace is "
-                                  "not known yet\""));
+  EXPECT_THAT(events(), HasSubstr("\"widgets.example.com cannot be listed at the moment, so it is not known yet what "
+                                  "is deleted with a namespace\""));
 }
 
 TEST_F(RemovalTest, AClaimInUseNamesThePod) {
@@ -438,7 +441,7 @@ TEST_F(RemovalTest, AClaimInUseNamesThePod) {
   EXPECT_EQ(reports(ending),
             "error: PersistentVolumeClaim default/data is still there after 1m\n"
             "  because   it is in use by pod user\n"
-            "  next      kubectl -n default delete pod user, or whatever makes it\n");
+            "  next      kubectl -n default delete pod user, or delete what creates it\n");
 }
 
 TEST_F(RemovalTest, FinalizersAreForcedOnlyWhenAskedAndOnlyWhatIsStuck) {
@@ -451,10 +454,9 @@ TEST_F(RemovalTest, FinalizersAreForcedOnlyWhenAskedAndOnlyWhatIsStuck) {
   };
   Ending ending = remove_named({"configmap/a"}, options);
   EXPECT_EQ(ending.how, How::done) << events();
-  EXPECT_THAT(questions,
-              ElementsAre("1 object will be removed (1 ConfigMap).",
-                          "ConfigMap default/a does not go by itself. Its finalizers (acme.dev/never) would be removed "
-                          "by force, and what they stand for is not cleaned up."));
+  EXPECT_THAT(questions, ElementsAre("1 object will be deleted (1 ConfigMap).",
+                                     "ConfigMap default/a is stuck. Its finalizers (acme.dev/never) would be removed "
+                                     "by force, without the cleanup that they wait for."));
   EXPECT_EQ(count_events(EventKind::warning, "forced"), 1U);
   EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/b")["metadata"]["finalizers"].items().empty());
 }
@@ -473,8 +475,8 @@ TEST_F(RemovalTest, ANamespaceIsEmptiedByForceAndNothingComesBack) {
   EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
   ASSERT_EQ(questions.size(), 2U);
   EXPECT_EQ(questions[1],
-            "Namespace team does not go by itself. The finalizers of what is left in it would be removed by force, and "
-            "what they stand for is not cleaned up: ConfigMap team/held (acme.dev/never), Widget team/held "
+            "Namespace team is stuck. The finalizers of the remaining objects in it would be removed by force, without "
+            "the cleanup that they wait for: ConfigMap team/held (acme.dev/never), Widget team/held "
             "(acme.dev/never).");
   EXPECT_EQ(count_events(EventKind::warning, "forced"), 2U) << events();
   put(team);
@@ -575,10 +577,9 @@ TEST_F(RemovalTest, AClusterThatIsNotThereIsUnreachableAndNotGone) {
   kube::Discovery discovery(client_);
   Ending ending = loop_.run(take_out_named(client_, discovery, {"configmap/a"}, {}, journal_, nullptr));
   EXPECT_EQ(ending.how, How::failed);
-  EXPECT_THAT(reports(ending), HasSubstr("error: the cluster is unreachable: nothing is known about its objects, and "
-                                         "nothing was removed\n"));
-  EXPECT_THAT(reports(ending), HasSubstr("  next      fairlead delete … --cluster-gone, if the cluster is gone for "
-                                         "good\n"));
+  EXPECT_THAT(reports(ending), HasSubstr("error: the cluster cannot be reached; nothing was deleted\n"));
+  EXPECT_THAT(reports(ending),
+              HasSubstr("  next      fairlead delete … --cluster-gone, if the cluster no longer exists\n"));
   Ending stated =
       loop_.run(take_out_named(client_, discovery, {"configmap/a"}, {.cluster_gone = true}, journal_, nullptr));
   EXPECT_EQ(stated.how, How::done);

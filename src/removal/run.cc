@@ -92,14 +92,15 @@ void Run::see(NodeId i, const Json& object) {
   TargetState& entry = states_[i];
   if (!plan_ || plan_->is_settled(i)) return;
   if (std::string_view uid = object["metadata"]["uid"].string_or(""); uid != entry.uid) {
-    gone(i, "another one has its name by now, and stays");
+    gone(i, "another object has its name now and is not touched");
     return;
   }
   entry.last = object;
   Progress now = progress_of(object);
   if (now.is_beyond(entry.progress)) {
     if (now.finalizers < entry.progress.finalizers)
-      tell(EventKind::progress, i, "leaving", fmt::format("{} finalizers left", now.finalizers));
+      tell(EventKind::progress, i, "leaving",
+           fmt::format("{} finalizer{} left", now.finalizers, now.finalizers == 1 ? "" : "s"));
     moved(i);
   }
   std::optional<uint64_t> remaining = now.remaining;
@@ -154,7 +155,7 @@ std::string rate_text(const TargetState& entry, TimePoint now) {
   if (left >= *entry.first_remaining) return fmt::format("{} left", left);
   double seconds = std::chrono::duration<double>(now - entry.first_remaining_at).count();
   double rate = seconds > 0 ? double(*entry.first_remaining - left) / seconds : 0;
-  return fmt::format("{} of {} left, {:.1f} a second", left, *entry.first_remaining, rate);
+  return fmt::format("{} of {} left, {:.1f} per second", left, *entry.first_remaining, rate);
 }
 
 }  // namespace fairlead::removal

@@ -144,7 +144,7 @@ class Run {
   std::optional<Plan> plan_;
 };
 
-// Returns "12 of 40 left, 1.5 a second"; empty if it is not known how much is left.
+// Returns "12 of 40 left, 1.5 per second"; empty if it is not known how much is left.
 std::string rate_text(const TargetState& entry, TimePoint now);
 
 }  // namespace fairlead::removal

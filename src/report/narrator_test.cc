@@ -109,10 +109,11 @@ TEST(Narrator, ADeletionIsGatheredToo) {
   std::vector<Event> events;
   for (int i = 0; i < 5; ++i)
     events.push_back(event_at(1s, EventKind::removed, key_of("ConfigMap", "shop", std::to_string(i)), "gone"));
-  events.push_back(event_at(2s, EventKind::removed, kWeb, "gone", "another one has its name by now, and stays"));
+  events.push_back(
+      event_at(2s, EventKind::removed, kWeb, "gone", "another object has its name now and is not touched"));
   EXPECT_EQ(told(narrator, events),
             "deleted 5 ConfigMaps in shop\n"
-            "Deployment shop/web deleted: another one has its name by now, and stays\n");
+            "Deployment shop/web deleted: another object has its name now and is not touched\n");
 }
 
 }  // namespace

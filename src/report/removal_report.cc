@@ -19,7 +19,7 @@ constexpr std::pair<State, std::string_view> kCounted[] = {{State::gone, "gone"}
 std::string_view words(State state) {
   switch (state) {
     case State::gone: return "deleted";
-    case State::absent: return "already deleted";
+    case State::absent: return "not found";
     case State::leaving: return "being deleted";
     case State::would_go: return "would be deleted";
     case State::remains: return "still there";
@@ -30,7 +30,7 @@ std::string_view words(State state) {
 }
 
 constexpr Tally kTallies[] = {{"deleted", {"gone"}},
-                              {"already deleted", {"absent"}},
+                              {"not found", {"absent"}},
                               {"being deleted", {"leaving"}},
                               {"would be deleted", {"wouldGo"}},
                               {"kept", {"kept"}},

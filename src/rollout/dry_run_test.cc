@@ -70,8 +70,8 @@ TEST_F(DryRunTest, NothingIsWrittenToProveAWebhook) {
               "Deployment operator/operator not checked\nValidatingWebhookConfiguration guard created\n"
               "Secret default/guarded created\n");
     EXPECT_THAT(events(), testing::HasSubstr("not checked: whether webhook guard.example.com "
-                                             "(ValidatingWebhookConfiguration guard), which comes or changes with this "
-                                             "bundle, admits the object that it guards"));
+                                             "(ValidatingWebhookConfiguration guard), which this bundle creates or "
+                                             "changes, admits the object that it guards"));
   }
 }
 

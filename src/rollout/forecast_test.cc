@@ -116,10 +116,10 @@ TEST_F(ForecastTest, TheOrderAndItsReasons) {
   EXPECT_EQ(text(plan(yaml)), R"(1 Namespace operator create
 2 Service operator/webhook create
   after Namespace operator is stored (its namespace)
-  unchecked: its namespace comes with the bundle
+  unchecked: its namespace is created by this bundle
 2 Deployment operator/operator create
   after Namespace operator is stored (its namespace)
-  unchecked: its namespace comes with the bundle
+  unchecked: its namespace is created by this bundle
 )");
   EXPECT_THAT(gate_.writes, IsEmpty());
 }
@@ -140,9 +140,8 @@ webhooks:
 )";
   std::string told = text(plan(hook + std::string(kOther)));
   EXPECT_THAT(told, HasSubstr("  after webhook guard.example.com (ValidatingWebhookConfiguration guard) is proved ("));
-  EXPECT_THAT(told,
-              HasSubstr("  unchecked: webhook guard.example.com (ValidatingWebhookConfiguration guard) comes with "
-                        "the bundle and has not seen it\n"));
+  EXPECT_THAT(told, HasSubstr("  unchecked: webhook guard.example.com (ValidatingWebhookConfiguration guard) is "
+                              "created by this bundle and has not checked it\n"));
 }
 
 TEST_F(ForecastTest, AnObjectThatWouldBeReplaced) {
@@ -155,8 +154,8 @@ TEST_F(ForecastTest, AnObjectThatWouldBeReplaced) {
   EXPECT_EQ(apply(job("a:1"), {.wait = false}).how, Ending::How::done) << events();
   EXPECT_EQ(text(plan(job("a:2"))), R"(1 Job default/once replace
   spec.template.spec.containers[name=x].image: "a:1" -> "a:2"
-  note: a field that cannot be changed differs: it would be deleted and made again
-replacement: Job default/once: a field that cannot be changed differs: it would be deleted and made again
+  note: an immutable field differs: it would be deleted and created again
+replacement: Job default/once: an immutable field differs: it would be deleted and created again
 )");
 }
 
@@ -205,7 +204,7 @@ TEST_F(ForecastTest, WithoutThePermissionItComparesByItself) {
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
   EXPECT_EQ(text(ending), R"(1 ConfigMap default/settings change
   data.colour: "blue" -> "red"
-  unchecked: this user may not send it: Fairlead has compared it without the API server
+  unchecked: this user may not send it, so Fairlead compared it without the API server
 ConfigMap default/other none
 permission: this user may not patch configmaps in namespace default
 )");

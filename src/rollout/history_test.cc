@@ -92,7 +92,7 @@ TEST_F(HistoryTest, WithoutTheRightTheRunIsDoneAllTheSame) {
   Ending ending = apply(map("a", "1"), named());
   EXPECT_EQ(ending.how, Ending::How::done);
   EXPECT_EQ(ending.revision, 0);
-  EXPECT_THAT(events(), HasSubstr("this run is not kept in the history of the bundle: "));
+  EXPECT_THAT(events(), HasSubstr("this run could not be added to the history of the bundle: "));
   EXPECT_EQ(history(), "");
 }
 

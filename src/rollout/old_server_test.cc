@@ -104,7 +104,7 @@ metadata: {{name: w}}
                                                                      to_base64(kCertificate), GetParam());
   Ending ending = apply_old(yaml);
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
-  EXPECT_THAT(events(), HasSubstr("is not proved to be in effect: the API server does not keep matchConditions "
+  EXPECT_THAT(events(), HasSubstr("is in effect: the API server does not support matchConditions "
                                   "(Kubernetes before 1.28)"));
   EXPECT_EQ(get("/apis/example.com/v1/widgets")["items"].items().size(), 1u);
   // With Fail the object's own request shows that the webhook answers.

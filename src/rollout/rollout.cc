@@ -268,7 +268,7 @@ class Engine {
     if (!unclaimed)
       pruned = co_await prune(client_, discovery_, journal_, prepared_, run_.options(), run_.expires(), &pruning);
     else if (!pruning.cancelled())
-      pruned.errors.push_back((*std::move(unclaimed)).in("what left the bundle was not removed"));
+      pruned.errors.push_back((*std::move(unclaimed)).in("objects that left the bundle were not deleted"));
     if (pruning.cancelled()) run_.halt().interrupt();
     pruning_ = nullptr;
     co_return pruned;
@@ -328,7 +328,9 @@ class Engine {
     Result<int64_t> kept = co_await with_deadline(loop_, loop_.now() + kKeepingTime, "no answer in time",
                                                   history::keep_revision(client_, *inventory, run));
     if (kept) ending.revision = *kept;
-    else run_.note(EventKind::warning, "this run is not kept in the history of the bundle: " + kept.error().message());
+    else
+      run_.note(EventKind::warning,
+                "this run could not be added to the history of the bundle: " + kept.error().message());
   }
 
   // False for a run that found everything as it should be, after one that was done.
@@ -422,10 +424,9 @@ Task<manifest::Errors> prepare_in_time(kube::Client& client, kube::Discovery& di
   if (errors.empty() || !timer.fired()) co_return errors;
   co_return manifest::Errors{
       Error(ErrorKind::timeout,
-            fmt::format("after {} it was still not known what is in the cluster, and nothing was sent",
-                        short_text(options.timeout)))
+            fmt::format("the cluster could not be read within {}; nothing was applied", short_text(options.timeout)))
           .because(kube::as_late(errors.front()))
-          .next("kubectl get --raw /readyz?verbose tells how the API server is; --timeout gives it more time")};
+          .next("kubectl get --raw /readyz?verbose shows the state of the API server; --timeout allows more time")};
 }
 
 }  // namespace

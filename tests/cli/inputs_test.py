@@ -147,8 +147,8 @@ class Charts(OnTheSandbox):
         gone = self.fairlead("delete", "--all", "--name", "web", "--chart", "c")
         self.assertEqual(gone.returncode, 0, gone.stdout + gone.stderr)
         said = gone.stdout + gone.stderr
-        order = [said.index("Job farewell: it runs as a hook of Helm for pre-delete"), said.index("ConfigMap default/a deleted"),
-                 said.index("Job obituary: it runs as a hook of Helm for post-delete")]
+        order = [said.index("Job farewell: runs as a Helm hook for pre-delete"), said.index("ConfigMap default/a deleted"),
+                 said.index("Job obituary: runs as a Helm hook for post-delete")]
         self.assertEqual(order, sorted(order), said)
         left = self.fairlead("delete", "job/obituary", "job/farewell", "-o", "json")
         self.assertEqual(self.objects(left), ["Job farewell absent", "Job obituary gone"])

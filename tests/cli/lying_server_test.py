@@ -138,7 +138,7 @@ class Timeouts(Lies):
         self.server.lie = hold
         code, _, errors = self.run_it(*self.APPLY, "--name", "shop")
         self.assertIn(code, (0, 3), errors)
-        self.assertIn("could not be given back", errors)
+        self.assertIn("the claim of the bundle could not be released", errors)
 
     def test_an_interrupted_run_does_not_wait_for_a_silent_server(self):
         self.server.lie = lambda request, method, path: method == "PATCH" and request.say_nothing()

@@ -166,7 +166,7 @@ Plan for bundle shop, context sandbox, namespace {place}
    1  \+ create   Namespace not-there-yet
    2  \+ create   ConfigMap not-there-yet/inside \(unchecked\)
                  after Namespace not-there-yet is stored \(its namespace\)
-                 unchecked: its namespace comes with the bundle
+                 unchecked: its namespace is created by this bundle
 
 2 to create \(\d+\.\ds\)
 $""")
@@ -248,7 +248,7 @@ error: --confirm needs a terminal to ask on
         code, shown = self.on_terminal("delete", "-n", self.namespace, "-f", self.manifests, answer="y\n")
         self.assertEqual(code, 0, shown)
         self.assertEqual(shown.count("Go on?"), 1)
-        self.assertIn(f"context sandbox, namespace {self.namespace}: 2 objects will be removed (2 ConfigMap).\nGo on? ", shown)
+        self.assertIn(f"context sandbox, namespace {self.namespace}: 2 objects will be deleted (2 ConfigMap).\nGo on? ", shown)
 
     # ---- apply --plan ---------------------------------------------------------------------------------------------
     def planned(self, *flags):

@@ -50,7 +50,7 @@ class Ownership(DayTwo):
         self.assertEqual(kubectl(*value), "1")
 
         moved = self.must(self.apply("two", config_map("x", a="2"), more=["--adopt"]))
-        self.assertIn(f"ConfigMap {self.home}/x: it is moved here from bundle one, namespace {self.home}\n", moved.stdout)
+        self.assertIn(f"ConfigMap {self.home}/x: moved here from bundle one, namespace {self.home}\n", moved.stdout)
         self.assertEqual(kubectl(*value), "2")
         again = self.apply("one", config_map("x", a="1"))
         self.assertIn(f"error: ConfigMap {self.home}/x belongs to bundle two, namespace {self.home}\n", again.stderr)
@@ -64,8 +64,8 @@ class Ownership(DayTwo):
         namespace = named("v1", "Namespace", shared)
         self.must(self.apply("one", namespace, config_map("a", shared)))
         self.must(self.apply("two", config_map("theirs", shared)))
-        stays = (f"Namespace {shared}: it stays: 1 object of others would go with it: ConfigMap {shared}/theirs of "
-                 f"bundle two, namespace {self.home} (remove those bundles first, or move these objects to another namespace)")
+        stays = (f"Namespace {shared}: kept: 1 object of others would be deleted with it: ConfigMap {shared}/theirs of "
+                 f"bundle two, namespace {self.home} (delete those bundles first, or move these objects to another namespace)")
         pruned = self.must(self.apply("one", config_map("b"), more=["--prune", "--with-contents"]))
         self.assertIn(f"warning: {stays}\n", pruned.stdout + pruned.stderr)
         removed = self.must(self.delete("--name", "one", "--with-contents"))
@@ -76,7 +76,7 @@ class Ownership(DayTwo):
         kubectl("-n", shared, "create", "serviceaccount", "robot")
         self.must(self.delete("--name", "two"))
         kept = self.must(self.delete("--name", "one"))
-        self.assertIn(f"1 object of others would go with it: ServiceAccount {shared}/robot", kept.stdout + kept.stderr)
+        self.assertIn(f"1 object of others would be deleted with it: ServiceAccount {shared}/robot", kept.stdout + kept.stderr)
         gone = self.must(self.delete("--name", "one", "--with-contents"))
         self.assertRegex(gone.stdout.splitlines()[-1], "^1 deleted in ")
         self.assertFalse(self.is_there("namespace", shared))
@@ -93,8 +93,8 @@ class Ownership(DayTwo):
         self.must(self.apply("shop", definition, config_map("a")))
         kubectl("apply", "-f", "-", stdin=documents(widget))
         pruned = self.must(self.apply("shop", config_map("a"), more=["--prune"]))
-        self.assertIn(f"CustomResourceDefinition widgets.{group}: it stays: 1 object of others would go with it: "
-                      f"Widget {self.home}/theirs (--with-contents removes them as well)", pruned.stdout + pruned.stderr)
+        self.assertIn(f"CustomResourceDefinition widgets.{group}: kept: 1 object of others would be deleted with it: "
+                      f"Widget {self.home}/theirs (--with-contents deletes them as well)", pruned.stdout + pruned.stderr)
         self.must(self.delete("--name", "shop"))
         self.assertTrue(self.is_there(f"widgets.{group}", "theirs"))
         self.must(self.delete("--name", "shop", "--with-contents"))
@@ -122,7 +122,7 @@ class Ownership(DayTwo):
         self.must(self.apply("shop", config_map("a")))
         self.must(self.delete("--name", "shop"))
         again = self.must(self.delete("--name", "shop"))
-        self.assertIn(f"there is no bundle shop in namespace {self.home}: nothing to remove", again.stdout)
+        self.assertIn(f"there is no bundle shop in namespace {self.home}: nothing to delete", again.stdout)
 
     def test_live_claim_seen_from_a_container(self):
         """A run in another PID namespace does not see the holder's process, and must not take it for dead."""
@@ -141,7 +141,7 @@ class Ownership(DayTwo):
         container = ["unshare", *(["--map-root-user"] if os.getuid() else []), "--pid", "--fork", "--mount-proc"]
         other = run(*container, FAIRLEAD, "apply", *arguments, "--timeout", "60s", stdin=documents(waits))
         self.assertEqual(other.returncode, 1, other.stdout + other.stderr)
-        self.assertIn(f"error: bundle shop in namespace {self.home} is held by another run\n", other.stderr)
+        self.assertIn(f"error: bundle shop in namespace {self.home} is claimed by another run\n", other.stderr)
         self.assertIsNone(holder.poll())
 
 

@@ -95,7 +95,7 @@ class Rights(DayTwo):
         """The exit code and what is said, without what differs from run to run."""
         before = ["--as", self.user, *command, "-f", "-"] if objects else ["--as", self.user, *command]
         result = run(FAIRLEAD, *before, stdin=documents(*objects), env=self.env)
-        text = re.sub(r" in \d+\.\ds|ready after \d+(\.\d)?s|\(\d+\.\ds| \(seen at probe \d+\)| \d+s ago|longest: .*", "", result.stdout + result.stderr)
+        text = re.sub(r" in \d+\.\ds|ready after \d+(\.\d)?s|\(\d+\.\ds| \d+s ago|longest: .*", "", result.stdout + result.stderr)
         return result.returncode, sorted(filter(None, text.splitlines()))
 
     def enough(self, roles, command, objects, before):

@@ -56,7 +56,7 @@ class Plan(DayTwo):
         result = self.plan(hook, service, backend, config_map("guarded"))
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn("(unchecked)", result.stdout)
-        self.assertIn("comes with the bundle and has not seen it", result.stdout)
+        self.assertIn("is created by this bundle and has not checked it", result.stdout)
         self.assertEqual(self.versions(), before)
 
     def test_the_owner_of_each_field_in_conflict(self):

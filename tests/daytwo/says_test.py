@@ -31,8 +31,8 @@ class Fields(DayTwo):
         code, said = self.apply(wrong)
         self.assertEqual(code, 1)
         self.assertEqual(said, f"error: Deployment {self.home}/web was not accepted\n"
-                               "  because   there is no field spec.replica; did you mean spec.replicas?\n"
-                               "  because   there is no field spec.template.spec.containers[0].imag (web.yaml:12); did you mean "
+                               "  because   unknown field spec.replica; did you mean spec.replicas?\n"
+                               "  because   unknown field spec.template.spec.containers[0].imag (web.yaml:12); did you mean "
                                "spec.template.spec.containers[0].image?\n"
                                "  from      web.yaml:5\n"
                                "  next      kubectl explain deployment.spec\n")
@@ -50,7 +50,7 @@ class Fields(DayTwo):
         code, said = self.apply(f"apiVersion: {group}/v1\nkind: Widget\nmetadata: {{name: w}}\nspec:\n  siz: 1\n---\n"
                                 + json.dumps(definition))
         self.assertEqual(code, 1)
-        self.assertIn("  because   there is no field spec.siz; did you mean spec.size?\n  from      web.yaml:5\n", said)
+        self.assertIn("  because   unknown field spec.siz; did you mean spec.size?\n  from      web.yaml:5\n", said)
 
     def test_a_field_that_somebody_scaled(self):
         self.assertEqual(self.apply(DEPLOYMENT), (0, ""))

@@ -113,7 +113,7 @@ class Status(DayTwo):
         refused = [result for result in ended if result.returncode != 0]
         self.assertGreaterEqual(len(done), 1)
         for result in refused:
-            self.assertIn("is held by another run", result.stderr)
+            self.assertIn("is claimed by another run", result.stderr)
         self.assertEqual([one[0] for one in self.revisions()], list(range(len(done), 0, -1)))
 
     def test_the_last_ten_revisions_are_kept(self):

@@ -84,7 +84,7 @@ class MovingOver(DayTwo):
 
     def test_from_another_bundle(self):
         self.must(self.apply("old", self.FULL, config_map("c", kept="1", dropped="2")))
-        self.move_over(f"Deployment {self.home}/web: it is moved here from bundle old, namespace {self.home}\n", "--adopt")
+        self.move_over(f"Deployment {self.home}/web: moved here from bundle old, namespace {self.home}\n", "--adopt")
 
     def test_from_another_field_manager(self):
         self.must(self.apply("shop", self.FULL, config_map("c", kept="1", dropped="2"), more=["--field-manager", "me"]))

@@ -56,7 +56,7 @@ class Waiting(DayTwo):
             self.assertEqual(result.stderr, "")
             self.assertEqual(result.stdout.splitlines()[0],
                              "this user may not list APIServices, CRDs, Services, admission policies, namespaces, webhook "
-                             "configurations of the cluster: what they hold up shows only when the API server refuses it")
+                             "configurations: what they block is known only when the API server refuses it")
         quiet = self.must(self.apply(*bundle, more=["-o", "quiet"], env=env))
         self.assertEqual(quiet.stdout + quiet.stderr, "")
 
@@ -71,12 +71,12 @@ class Waiting(DayTwo):
         result = self.apply(deployment("web", self.home), env=env)
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
         self.assertEqual(result.stderr, (
-            f"error: Deployment {self.home}/web is stored, but it cannot be seen whether it becomes ready\n"
+            f"error: Deployment {self.home}/web is stored, but it is not known whether it becomes ready\n"
             f'  because   deployments.apps "web" is forbidden: User "system:serviceaccount:{self.home}:dev" cannot get '
             f'resource "deployments" in API group "apps" in the namespace "{self.home}"\n'
             "  from      stdin:1\n"
-            f"  next      kubectl auth can-i get deployments.apps -n {self.home}; or fairlead apply … --no-wait, which ends "
-            "when everything is stored\n"))
+            f"  next      kubectl auth can-i get deployments.apps -n {self.home}; or fairlead apply … --no-wait, which does not wait until objects are ready"
+            "\n"))
         self.must(self.apply(deployment("web", self.home), env=env, more=["--no-wait"]))
 
     def test_no_wait(self):
@@ -108,7 +108,7 @@ class Waiting(DayTwo):
         _, error = waits.communicate(timeout=60)
         self.assertEqual(waits.returncode, 1, error)
         self.assertEqual(error, (
-            f"error: Deployment {self.home}/web was deleted while it was waited for\n"
+            f"error: Deployment {self.home}/web was deleted while Fairlead waited for it\n"
             "  because   another user or a controller deleted it\n"
             "  from      stdin:1\n"
             f"  next      kubectl -n {self.home} get events --field-selector involvedObject.name=web; then apply again\n"))
@@ -122,7 +122,7 @@ class Waiting(DayTwo):
         kubectl("-n", self.home, "delete", "deployment", "web", "--wait=false")
         _, error = waits.communicate(timeout=60)
         self.assertEqual(waits.returncode, 1, error)
-        self.assertIn(f"error: Deployment {self.home}/web is being deleted while it was waited for\n", error)
+        self.assertIn(f"error: Deployment {self.home}/web began terminating while Fairlead waited for it\n", error)
 
     def immutable_cases(self):
         """Objects and a change of each that the API server does not accept."""

@@ -18,7 +18,7 @@ BUNDLE = "shop"
 CLAIM = "fairlead.dev/claim"
 INTERRUPTED = 130
 # Said by a run that watches whether the holder of a claim is still alive. Here it never is, and that can be told at once.
-WATCHES_A_CLAIM = re.compile("whether it still is|still alive")
+WATCHES_A_CLAIM = re.compile("checking whether that run is still alive")
 SUMMARY = re.compile(r" in [0-9.]+m?s, with [0-9]+ requests", re.MULTILINE)
 LOGS = ROOT / "build" / "kill"
 

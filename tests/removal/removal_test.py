@@ -162,7 +162,7 @@ class Removal(unittest.TestCase):
         self.assertIn(f"or fairlead delete -n {self.name} Widget.{self.group}/w0 --force-finalizers\n", stuck.stderr)
         forced = fairlead("delete", "-n", self.name, f"widget.{self.group}/w0", "--force-finalizers", "--timeout", "30s")
         self.assertEqual(forced.returncode, 0, forced.stdout + forced.stderr)
-        self.assertIn(f"finalizers are removed by force: {FINALIZER}", forced.stderr)
+        self.assertIn(f"removing finalizers by force: {FINALIZER}", forced.stderr)
 
     def estate_bundle(self):
         """A platform, rolled out."""
@@ -221,7 +221,7 @@ class Removal(unittest.TestCase):
         # What it has left goes by force, and by nothing else: whoever would remove the finalizers is gone.
         forced = fairlead("delete", "-f", "-", "--force-finalizers", "--timeout", "100s", stdin=text)
         self.assertEqual(forced.returncode, 0, forced.stdout[-3000:] + forced.stderr)
-        self.assertIn(f"finalizers are removed by force: {estate.FINALIZER}", forced.stderr)
+        self.assertIn(f"removing finalizers by force: {estate.FINALIZER}", forced.stderr)
 
     def test_a_namespace_with_a_stuck_object(self):
         self.make_namespace()
@@ -231,14 +231,14 @@ class Removal(unittest.TestCase):
                         '{"metadata":{"finalizers":null}}')
         result = fairlead("delete", f"namespace/{self.name}", "--timeout", "25s")
         self.assertEqual(result.returncode, 3, result.stdout + result.stderr)
-        self.assertIn("2 objects will go with it that are not among these: ConfigMap", result.stdout)
+        self.assertIn("2 more objects will be deleted with it: ConfigMap", result.stdout)
         self.assertIn(f"Namespace {self.name} is stuck: no progress for 1", result.stdout)
         self.assertEqual(result.stderr, (
             f"error: Namespace {self.name} is still there after 25s: 1 left\n"
-            "  because   left in it: 1 configmaps\n"
+            "  because   remaining in it: 1 configmaps\n"
             f"  because   ConfigMap {self.name}/held: finalizer {FINALIZER} has not been removed\n"
-            "  because   no workload in the cluster has a name that goes with it: whoever removes it may be gone\n"
-            f"  next      bring the controller back, or fairlead delete -n {self.name} ConfigMap/held "
+            "  because   no workload with a matching name was found: its controller may be uninstalled\n"
+            f"  next      reinstall the controller, or fairlead delete -n {self.name} ConfigMap/held "
             "--force-finalizers\n"))
 
     def test_a_namespace_is_emptied_by_force(self):
@@ -247,7 +247,7 @@ class Removal(unittest.TestCase):
         kubectl("apply", "-f", "-", stdin=documents(held))
         result = fairlead("delete", f"namespace/{self.name}", "--timeout", "100s", "--force-finalizers")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertIn(f"ConfigMap {self.name}/held: finalizers are removed by force: {FINALIZER}", result.stdout + result.stderr)
+        self.assertIn(f"ConfigMap {self.name}/held: removing finalizers by force: {FINALIZER}", result.stdout + result.stderr)
         self.assertNotIn("its own finalizers", result.stdout + result.stderr)
         kubectl("create", "namespace", self.name)
         self.assertFalse(self.there("-n", self.name, "configmap", "held"))
@@ -263,15 +263,15 @@ class Removal(unittest.TestCase):
         wait_until(lambda: self.group in stale_groups())
         result = fairlead("delete", f"namespace/{self.name}", "--timeout", "15s")
         self.assertEqual(result.returncode, 3, result.stdout + result.stderr)
-        self.assertIn("because   what is in it cannot be found out: discovery fails\n", result.stderr)
+        self.assertIn("because   its contents cannot be listed: API discovery fails\n", result.stderr)
         self.assertIn(f"because   APIService v1.{self.group} is not available: ServiceNotFound: ", result.stderr)
-        self.assertIn(f"next      kubectl delete apiservice v1.{self.group}, if nobody serves that API any more\n",
+        self.assertIn(f"next      kubectl delete apiservice v1.{self.group}, if that API is no longer served\n",
                       result.stderr)
         # By force it goes, and says what it leaves behind.
         forced = fairlead("delete", f"namespace/{self.name}", "--timeout", "60s", "--force-finalizers")
         self.assertEqual(forced.returncode, 0, forced.stdout + forced.stderr)
-        self.assertIn("its own finalizers are removed by force: kubernetes; this stays in etcd, and comes back with the "
-                      f"next namespace of that name: what APIService v1.{self.group} serves", forced.stdout + forced.stderr)
+        self.assertIn("removing its own finalizers by force: kubernetes; this stays in etcd and reappears with the next namespace of that name: "
+                      f"objects that APIService v1.{self.group} serves", forced.stdout + forced.stderr)
         self.assertFalse(self.there("namespace", self.name))
 
     def test_what_instances_of_a_new_kind_owned_goes_as_well(self):
@@ -299,7 +299,7 @@ class Removal(unittest.TestCase):
         lines = [json.loads(line) for line in result.stdout.splitlines()]
         told = [line["text"] for line in lines if line.get("state") == "takes"]
         self.assertEqual(len(told), 1, result.stdout)
-        self.assertTrue(told[0].startswith("1000 objects will go with it that are not among these: Widget "), told)
+        self.assertTrue(told[0].startswith("1000 more objects will be deleted with it: Widget "), told)
         # A list a kind of what instances of so new a kind may have owned, and little more.
         self.assertLessEqual(lines[-1]["requests"], 1 + 3 * 1 + 30)
 
@@ -378,7 +378,7 @@ class Removal(unittest.TestCase):
         maps = [named("v1", "ConfigMap", f"cm-{number}", self.name) for number in range(2)]
         kubectl("apply", "-f", "-", stdin=documents(*maps))
         what = ("-n", self.name, "configmap/cm-0", "configmap/cm-1")
-        asked = f"context fairlead, namespace {self.name}: 2 objects will be removed (2 ConfigMap)."
+        asked = f"context fairlead, namespace {self.name}: 2 objects will be deleted (2 ConfigMap)."
         question = asked + "\nGo on? [y/N] "
         no = "2 not tried (not begun) in …\nerror: nothing was deleted: the answer was no\n"
         self.assertEqual(self.at_a_terminal(b"n\n", *what), (question + "n\n" + no, 1))

@@ -29,7 +29,7 @@ bool nothing_sent(const Ending& ending, const std::string& home) {
 // Whose renewals nobody answers in time: the run ends before others may take over.
 bool has_lost_claim(const Ending& ending) {
   return std::ranges::any_of(ending.causes, [](const rollout::Cause& cause) {
-    return cause.error.message().find("is no longer held by this run") != std::string::npos;
+    return cause.error.message().find("is no longer claimed by this run") != std::string::npos;
   });
 }
 

@@ -99,7 +99,7 @@ Task<std::optional<Error>> DeletionHooks::run(When when) {
     inner.add({.kind = journal::EventKind::note,
                .key = hook.key(),
                .source = hook.source().text(),
-               .text = fmt::format("it runs as a hook of Helm for {}", event)});
+               .text = fmt::format("runs as a Helm hook for {}", event)});
   rollout::Ending ending = co_await rollout::roll_out(client_, discovery_, std::move(hooks), options_, inner, stop_);
   if (ending.how == rollout::Ending::How::done) co_return std::nullopt;
   if (ending.causes.empty()) co_return cancelled_error();

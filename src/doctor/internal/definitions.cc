@@ -79,7 +79,7 @@ void check_api_service(const Snapshot& snapshot, const Json& api_service, Findin
       .causes = {message_of(available)},
       .blocks = fmt::format("requests for {} in {}, and the deletion of every namespace",
                             api_service["spec"]["version"].string_or(""), api_service["spec"]["group"].string_or("")),
-      .next = fmt::format("kubectl delete apiservice {}, if nobody serves that API any more", key.name)};
+      .next = fmt::format("kubectl delete apiservice {}, if that API is no longer served", key.name)};
   std::optional<admission::ServiceReference> service = admission::read_service(api_service["spec"]["service"]);
   if (service)
     if (std::optional<Outage> outage = outage_of(snapshot, *service)) {

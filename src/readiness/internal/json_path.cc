@@ -92,7 +92,7 @@ class JsonPathParser {
 
   Result<JsonPath> parse() {
     JsonPath path;
-    if (text_.empty()) return wrong("there is no path");
+    if (text_.empty()) return wrong("the path is empty");
     if (text_.size() > kMaxBytes) return fail(ErrorKind::limit, "it is longer than {} characters", kMaxBytes);
     if (peek() == '$') ++at_;
     if (at_ == text_.size()) return wrong("expected a field");

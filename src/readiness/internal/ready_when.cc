@@ -60,7 +60,7 @@ Result<ReadyWhen> ReadyWhen::parse(std::string_view text) {
   if (same_but_for_case(form, "create")) return ReadyWhen(Create{});
   if (form.starts_with("condition=")) return parse_condition(form.substr(sizeof("condition=") - 1));
   if (form.starts_with("jsonpath=")) return parse_path(form.substr(sizeof("jsonpath=") - 1));
-  return fail(Error(ErrorKind::invalid, fmt::format("\"{}\" is none of the forms that there are", form.substr(0, 200)))
+  return fail(Error(ErrorKind::invalid, fmt::format("\"{}\" is not a known form", form.substr(0, 200)))
                   .next(std::string(kForms)));
 }
 
@@ -70,7 +70,7 @@ Result<ReadyWhen> ReadyWhen::parse_condition(std::string_view text) {
   std::string_view status = equals == std::string_view::npos ? "True" : text.substr(equals + 1);
   if (type.empty()) return fail(Error(ErrorKind::invalid, "the condition has no name").next(std::string(kForms)));
   if (status.empty())
-    return fail(Error(ErrorKind::invalid, fmt::format("there is no value behind \"condition={}=\"", type))
+    return fail(Error(ErrorKind::invalid, fmt::format("there is no value after \"condition={}=\"", type))
                     .next(std::string(kForms)));
   return ReadyWhen(Condition{.type = std::string(type), .status = std::string(status)});
 }
@@ -94,11 +94,11 @@ Result<ReadyWhen> ReadyWhen::parse_path(std::string_view text) {
   std::optional<std::string> value;
   if (end < text.size()) {
     if (text[end] != '=')
-      return fail(Error(ErrorKind::invalid, fmt::format("expected '=' behind the path, not \"{}\"", text.substr(end)))
+      return fail(Error(ErrorKind::invalid, fmt::format("expected '=' after the path, not \"{}\"", text.substr(end)))
                       .next(std::string(kForms)));
     value = trim(trim(text.substr(end + 1), "'\""), " \t");
     if (value->empty())
-      return fail(Error(ErrorKind::invalid, fmt::format("there is no value behind \"jsonpath={}=\"", shown))
+      return fail(Error(ErrorKind::invalid, fmt::format("there is no value after \"jsonpath={}=\"", shown))
                       .next(std::string(kForms)));
   }
   return ReadyWhen(Path{.text = std::string(shown), .path = *std::move(path), .value = std::move(value)});
@@ -122,7 +122,7 @@ ReadyWhen::Answer ReadyWhen::ask_condition(const Condition& wanted, const Json& 
   for (const Json& found : object["status"]["conditions"].items()) {
     if (!same_but_for_case(found["type"].string_or(""), wanted.type) || !found["status"].is_string()) continue;
     if (is_stale(object, found))
-      return {.text = fmt::format("its condition {} is of an older generation", wanted.type)};
+      return {.text = fmt::format("its condition {} is from an older generation", wanted.type)};
     return {.met = same_but_for_case(found["status"].string_or(""), wanted.status), .text = condition_text(found)};
   }
   return {.text = fmt::format("it has no condition {} yet", wanted.type)};
@@ -130,20 +130,20 @@ ReadyWhen::Answer ReadyWhen::ask_condition(const Condition& wanted, const Json& 
 
 Result<ReadyWhen::Answer> ReadyWhen::ask_path(const Path& wanted, const Json& object) {
   std::vector<const Json*> found = wanted.path.find(object);
-  if (found.empty()) return Answer{.text = fmt::format("{} is not there yet", wanted.text)};
+  if (found.empty()) return Answer{.text = fmt::format("{} is not set yet", wanted.text)};
   if (found.size() > 1)
-    return fail(ErrorKind::invalid, "{} leads to {} values, and must lead to one", wanted.text, found.size());
+    return fail(ErrorKind::invalid, "{} matches {} values instead of one", wanted.text, found.size());
   const Json& value = *found.front();
-  if (!wanted.value) return Answer{.met = true, .text = fmt::format("{} is there", wanted.text)};
+  if (!wanted.value) return Answer{.met = true, .text = fmt::format("{} is set", wanted.text)};
   if (value.is_object() || value.is_array())
-    return fail(ErrorKind::invalid, "{} leads to an {}, which cannot be compared", wanted.text, value.type_name());
+    return fail(ErrorKind::invalid, "{} is an {}, which cannot be compared", wanted.text, value.type_name());
   std::string now = printed(value);
+  bool is_wanted = trim(now, " \t\r\n") == *wanted.value;
   // Values of a Secret are never shown.
   if (object["kind"].string_or("") == "Secret")
-    return Answer{.met = trim(now, " \t\r\n") == *wanted.value,
-                  .text = fmt::format("{} is there, and is compared without being shown", wanted.text)};
-  if (trim(now, " \t\r\n") == *wanted.value)
-    return Answer{.met = true, .text = fmt::format("{} is {}", wanted.text, now)};
+    return Answer{.met = is_wanted,
+                  .text = fmt::format("{} has {} value", wanted.text, is_wanted ? "the wanted" : "another")};
+  if (is_wanted) return Answer{.met = true, .text = fmt::format("{} is {}", wanted.text, now)};
   return Answer{.text = fmt::format("{} is {}, not {} yet", wanted.text, now, *wanted.value)};
 }
 

@@ -33,7 +33,7 @@ TEST(ReadyWhen, Conditions) {
   EXPECT_EQ(answer("condition=Ready=False"), "no: Ready is True");
   EXPECT_EQ(answer("condition=Synced"), "no: Synced is False: Busy");
   EXPECT_EQ(answer("condition=Synced=false"), "yes: Synced is False: Busy");
-  EXPECT_EQ(answer("condition=Old"), "no: its condition Old is of an older generation");
+  EXPECT_EQ(answer("condition=Old"), "no: its condition Old is from an older generation");
   EXPECT_EQ(answer("condition=Gone"), "no: it has no condition Gone yet");
 }
 
@@ -42,12 +42,12 @@ TEST(ReadyWhen, Paths) {
   EXPECT_EQ(answer("jsonpath='{.status.phase}'=Running"), "yes: {.status.phase} is Running ");
   EXPECT_EQ(answer("jsonpath={.status.phase}='Running'"), "yes: {.status.phase} is Running ");
   EXPECT_EQ(answer("jsonpath=.status.phase=Pending"), "no: .status.phase is Running , not Pending yet");
-  EXPECT_EQ(answer("jsonpath=status.phase"), "yes: status.phase is there");
-  EXPECT_EQ(answer("jsonpath={.status.podIP}"), "no: {.status.podIP} is not there yet");
+  EXPECT_EQ(answer("jsonpath=status.phase"), "yes: status.phase is set");
+  EXPECT_EQ(answer("jsonpath={.status.podIP}"), "no: {.status.podIP} is not set yet");
   EXPECT_EQ(answer("jsonpath={.spec.ports[1].port}=443"), "yes: {.spec.ports[1].port} is 443");
   EXPECT_EQ(answer("jsonpath={.spec.ports[-1].name}=https"), "yes: {.spec.ports[-1].name} is https");
-  EXPECT_EQ(answer("jsonpath={.spec.ports[2]}"), "no: {.spec.ports[2]} is not there yet");
-  EXPECT_EQ(answer("jsonpath={.spec.ports[-3]}"), "no: {.spec.ports[-3]} is not there yet");
+  EXPECT_EQ(answer("jsonpath={.spec.ports[2]}"), "no: {.spec.ports[2]} is not set yet");
+  EXPECT_EQ(answer("jsonpath={.spec.ports[-3]}"), "no: {.spec.ports[-3]} is not set yet");
   EXPECT_EQ(answer("jsonpath={.spec.ratio}=0.5"), "yes: {.spec.ratio} is 0.5");
   EXPECT_EQ(answer("jsonpath={.spec.on}=true"), "yes: {.spec.on} is true");
   EXPECT_EQ(answer("jsonpath={.spec.none}=<nil>"), "yes: {.spec.none} is <nil>");
@@ -55,14 +55,14 @@ TEST(ReadyWhen, Paths) {
             R"(yes: {.metadata.annotations.example\.com/x} is y)");
   EXPECT_EQ(answer("jsonpath={.metadata.annotations['example.com/x']}=y"),
             "yes: {.metadata.annotations['example.com/x']} is y");
-  EXPECT_EQ(answer("jsonpath={$.spec.on}"), "yes: {$.spec.on} is there");
+  EXPECT_EQ(answer("jsonpath={$.spec.on}"), "yes: {$.spec.on} is set");
 }
 
 TEST(ReadyWhen, Filters) {
   EXPECT_EQ(answer(R"(jsonpath={.status.conditions[?(@.type=="Ready")].status}=True)"),
             R"(yes: {.status.conditions[?(@.type=="Ready")].status} is True)");
   EXPECT_EQ(answer(R"(jsonpath={.status.conditions[?(@.type=='Nope')].status}=True)"),
-            R"(no: {.status.conditions[?(@.type=='Nope')].status} is not there yet)");
+            R"(no: {.status.conditions[?(@.type=='Nope')].status} is not set yet)");
   EXPECT_EQ(answer("jsonpath={.spec.ports[?(@.port > 80)].name}=https"),
             "yes: {.spec.ports[?(@.port > 80)].name} is https");
   EXPECT_EQ(answer("jsonpath={.spec.ports[?(@.port <= 80)].name}=http"),
@@ -76,25 +76,25 @@ TEST(ReadyWhen, Filters) {
   EXPECT_EQ(answer("jsonpath={.status.conditions[?(@.reason)].type}=Synced"),
             "yes: {.status.conditions[?(@.reason)].type} is Synced");
   EXPECT_EQ(answer(R"(jsonpath={.status.conditions[?(@["type"]=="Ready}")].status}=True)"),
-            R"(no: {.status.conditions[?(@["type"]=="Ready}")].status} is not there yet)");
+            R"(no: {.status.conditions[?(@["type"]=="Ready}")].status} is not set yet)");
 }
 
 TEST(ReadyWhen, PathsMustLeadToOneValue) {
   EXPECT_EQ(answer("jsonpath={.spec.ports[*].port}=80"),
-            "wrong: {.spec.ports[*].port} leads to 2 values, and must lead to one");
-  EXPECT_EQ(answer("jsonpath={.spec.ports}=80"), "wrong: {.spec.ports} leads to an array, which cannot be compared");
-  EXPECT_EQ(answer("jsonpath={.spec.*}"), "wrong: {.spec.*} leads to 4 values, and must lead to one");
+            "wrong: {.spec.ports[*].port} matches 2 values instead of one");
+  EXPECT_EQ(answer("jsonpath={.spec.ports}=80"), "wrong: {.spec.ports} is an array, which cannot be compared");
+  EXPECT_EQ(answer("jsonpath={.spec.*}"), "wrong: {.spec.*} matches 4 values instead of one");
 }
 
 TEST(ReadyWhen, BadFormsSayWhatIsWrong) {
-  EXPECT_EQ(answer(""), R"(error: "" is none of the forms that there are)");
-  EXPECT_EQ(answer("delete"), R"(error: "delete" is none of the forms that there are)");
+  EXPECT_EQ(answer(""), R"(error: "" is not a known form)");
+  EXPECT_EQ(answer("delete"), R"(error: "delete" is not a known form)");
   EXPECT_EQ(answer("condition="), "error: the condition has no name");
-  EXPECT_EQ(answer("condition=Ready="), R"(error: there is no value behind "condition=Ready=")");
-  EXPECT_EQ(answer("jsonpath="), R"(error: the path cannot be read: there is no path at character 1 of "")");
+  EXPECT_EQ(answer("condition=Ready="), R"(error: there is no value after "condition=Ready=")");
+  EXPECT_EQ(answer("jsonpath="), R"(error: the path cannot be read: the path is empty at character 1 of "")");
   EXPECT_EQ(answer("jsonpath={.a"), "error: the '{' of the path is not closed");
-  EXPECT_EQ(answer("jsonpath={.a}="), R"(error: there is no value behind "jsonpath={.a}=")");
-  EXPECT_EQ(answer("jsonpath={.a}x"), R"(error: expected '=' behind the path, not "x")");
+  EXPECT_EQ(answer("jsonpath={.a}="), R"(error: there is no value after "jsonpath={.a}=")");
+  EXPECT_EQ(answer("jsonpath={.a}x"), R"(error: expected '=' after the path, not "x")");
   auto bad_path = [](std::string_view path) {
     return answer(fmt::format("jsonpath={{{}}}", path)).substr(sizeof("error: the path cannot be read: ") - 1);
   };
@@ -120,7 +120,7 @@ TEST(ReadyWhen, SaysWhichFormsThereAre) {
   Result<ReadyWhen> parsed = ReadyWhen::parse("ready");
   ASSERT_FALSE(parsed);
   EXPECT_EQ(parsed.error().report(),
-            "error: \"ready\" is none of the forms that there are\n"
+            "error: \"ready\" is not a known form\n"
             "  next      write condition=NAME, condition=NAME=VALUE, jsonpath={.path}, jsonpath={.path}=VALUE or "
             "create\n");
 }

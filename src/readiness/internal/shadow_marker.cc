@@ -1,6 +1,7 @@
 #include "readiness/internal/shadow_marker.h"
 
 #include "base/backoff.h"
+#include "base/duration_text.h"
 
 namespace fairlead::readiness {
 namespace {
@@ -40,10 +41,8 @@ Task<Outcome<Proof>> ShadowMarkers::seek(GuardKind kind, Stamp stamp, std::strin
   Loop& loop = stage_.loop();
   TimePoint started = loop.now();
   Backoff pauses = probe_pauses(kind);
-  int probes = 0;
   while (true) {
     Outcome<Reply> answer = co_await stage_.probe(stamp, connection);
-    ++probes;
     uint64_t answered_over = answer ? answer->connection : answer.error().connection();
     const Fault* fault = answer ? nullptr : answer.error().fault();
     if (!answer && !fault) co_return std::unexpected(std::move(answer).error());
@@ -52,20 +51,22 @@ Task<Outcome<Proof>> ShadowMarkers::seek(GuardKind kind, Stamp stamp, std::strin
       proof.rung = Rung::in_effect;
       proof.connection = answered_over;
       proof.proved = true;
-      proof.evidence = fmt::format("the API server uses a marker that was registered later (seen at probe {})", probes);
+      proof.evidence = fmt::format("the API server uses {} that were registered later", name_of(kind));
       co_return proof;
     }
     if (fault && may_not_be_sent(*fault)) {
       ShadowStage::NextProbe next = stage_.next_probe(stamp);
       if (next == ShadowStage::NextProbe::same_shadow) continue;
       bool hopeless = next == ShadowStage::NextProbe::none;
-      Proof proof = not_proved(fmt::format("the probe cannot be sent: {}", fault->explanation), hopeless, *fault);
+      Proof proof =
+          not_proved(fmt::format("the test request cannot be sent: {}", fault->explanation), hopeless, *fault);
       proof.connection = answered_over;
       co_return proof;
     }
     if (loop.now() - started >= stage_.options().marker_timeout) {
-      std::string why = fmt::format("the API server did not use a marker in {} probes", probes);
-      if (fault) why += fmt::format("; the last one ended before it could: {}", fault->explanation);
+      std::string why = fmt::format("the API server did not use new {} within {}", name_of(kind),
+                                    short_text(stage_.options().marker_timeout));
+      if (fault) why += fmt::format("; the last test request failed: {}", fault->explanation);
       Proof proof = not_proved(std::move(why), false, fault ? std::optional(*fault) : std::nullopt);
       proof.connection = answered_over;
       co_return proof;

@@ -33,7 +33,7 @@ Proof listening(const std::vector<Proof>& each, const Target& target) {
   Proof sum;
   sum.rung = Rung::reachable;
   sum.proved = true;
-  sum.evidence = fmt::format("the API server was answered at each of the {} endpoints of {}", each.size(), target.name);
+  sum.evidence = fmt::format("all {} endpoints answered for {}", each.size(), target.name);
   if (!each.empty()) sum.connection = each.front().connection;
   size_t silent = 0;
   const Proof* worst = nullptr;
@@ -47,9 +47,9 @@ Proof listening(const std::vector<Proof>& each, const Target& target) {
   }
   if (!worst) return sum;
   if (silent == each.size()) {
-    Proof unknown = not_proved(
-        fmt::format("the API server reaches none of the endpoints of {} by their own addresses", target.name), false,
-        worst->fault);
+    Proof unknown =
+        not_proved(fmt::format("the API server cannot reach any endpoint of {} by its own address", target.name), false,
+                   worst->fault);
     unknown.connection = sum.connection;
     return unknown;
   }
@@ -120,7 +120,7 @@ Task<Outcome<Proof>> ShadowMirrors::ask_within(Target target, int seconds, uint6
         if (next == ShadowStage::NextProbe::same_shadow) continue;
         drop(key, mirror);
         if (next == ShadowStage::NextProbe::none)
-          co_return not_proved(fmt::format("the probe cannot be sent: {}", fault->explanation), true, *fault);
+          co_return not_proved(fmt::format("the test request cannot be sent: {}", fault->explanation), true, *fault);
         --attempt;
         break;
       }

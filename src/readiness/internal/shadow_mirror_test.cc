@@ -15,7 +15,7 @@ TEST_F(ShadowTest, AWebhookThatAllowsOrDeniesAnswers) {
     EXPECT_FALSE(proof.fault);
     EXPECT_EQ(proof.connection, 1u);
     EXPECT_EQ(proof.evidence,
-              fmt::format("the API server asked webhook {}.example.com (config), and it answered", name));
+              fmt::format("the API server called webhook {}.example.com (config), which answered", name));
   }
   loop_.run(prove->clean_up());
   EXPECT_THAT(shadows(), IsEmpty());
@@ -29,8 +29,8 @@ TEST_F(ShadowTest, AWebhookThatPatchesWhateverComesAnswers) {
   Proof proof = proof_of(prove->mirror(target("patch"), 0));
   EXPECT_TRUE(proof.reached(Rung::answering)) << proof.why_not;
   EXPECT_EQ(proof.evidence,
-            "the API server asked webhook patch.example.com (config), and it answered with a patch that does not fit "
-            "the probe");
+            "the API server called webhook patch.example.com (config), which answered with a patch that does not fit "
+            "the test object");
   loop_.run(prove->clean_up());
 }
 
@@ -66,7 +66,7 @@ TEST_F(ShadowTest, AFaultLeavesItOnItsRung) {
   }
   Proof missing = proof_of(prove->mirror(target("missing"), 0));
   EXPECT_EQ(missing.evidence,
-            "the API server asked webhook missing.example.com (config) (https://missing.default.svc:443/validate): " +
+            "the API server called webhook missing.example.com (config) (https://missing.default.svc:443/validate): " +
                 missing.fault->explanation);
   loop_.run(prove->clean_up());
   EXPECT_THAT(shadows(), IsEmpty());
@@ -188,7 +188,7 @@ TEST_F(ShadowTest, WhatAnswersBeforeTheShadowLeavesNothingProved) {
   Proof proof = proof_of(prove->mirror(target("none"), 0));
   EXPECT_FALSE(proof.proved);
   EXPECT_FALSE(proof.hopeless);
-  EXPECT_THAT(proof.why_not, testing::StartsWith("the probe ended before it met the shadow: "));
+  EXPECT_THAT(proof.why_not, testing::StartsWith("the test request failed before it reached the temporary webhook: "));
   ASSERT_TRUE(proof.fault && proof.fault->webhook);
   EXPECT_EQ(proof.fault->webhook->name, "guard.example.com");
   loop_.run(prove->clean_up());
@@ -212,8 +212,7 @@ TEST_F(ShadowTest, EveryEndpointHasToListen) {
   proof = proof_of(prove->mirror_endpoints(target("hook"), endpoints, 1));
   EXPECT_TRUE(proof.reached(Rung::reachable));
   EXPECT_FALSE(proof.reached(Rung::trusted));
-  EXPECT_EQ(proof.evidence,
-            "the API server was answered at each of the 2 endpoints of webhook hook.example.com (config)");
+  EXPECT_EQ(proof.evidence, "all 2 endpoints answered for webhook hook.example.com (config)");
   loop_.run(prove->clean_up());
   EXPECT_THAT(shadows(), IsEmpty());
 }
@@ -227,7 +226,7 @@ TEST_F(ShadowTest, EndpointsThatTheApiServerCannotReachByAddressProveNothing) {
   EXPECT_FALSE(proof.proved);
   EXPECT_FALSE(proof.hopeless);
   EXPECT_EQ(proof.why_not,
-            "the API server reaches none of the endpoints of webhook hook.example.com (config) by their own addresses");
+            "the API server cannot reach any endpoint of webhook hook.example.com (config) by its own address");
   // If only one of them is silent, it does not listen.
   sandbox_.webhooks().serve("https://[fd00::9]:8443/validate", answering(R"({"allowed":true})"));
   proof = proof_of(prove->mirror_endpoints(target("hook"), {{"10.244.0.9", 8443}, {"fd00::9", 8443}}, 0));

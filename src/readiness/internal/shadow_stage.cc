@@ -10,7 +10,8 @@ using kube::Failure, kube::Fault, kube::FaultKind, kube::Outcome, kube::Reply;
 
 constexpr std::array<std::string_view, 3> kPolicyVersions = {"v1", "v1beta1", "v1alpha1"};
 constexpr std::string_view kDroppedConditions =
-    "the API server does not keep matchConditions (Kubernetes before 1.28): a shadow would meet other requests too";
+    "the API server does not support matchConditions (Kubernetes before 1.28), so a temporary webhook would match "
+    "other requests too";
 // How many names to try if an earlier run had the same name.
 constexpr int kTakenNames = 20;
 constexpr int kRemovals = 4;
@@ -101,9 +102,10 @@ Task<Outcome<std::optional<Proof>>> ShadowStage::check_removal(GuardKind kind) {
     const Fault* fault = reply ? nullptr : reply.error().fault();
     if (!reply && !fault) co_return std::unexpected(std::move(reply).error());
     if (fault && (fault->kind == FaultKind::forbidden || fault->kind == FaultKind::unauthorized))
-      co_return not_proved(fmt::format("a shadow among the {} is not made, since it could not be removed again: {}",
-                                       name_of(kind), fault->explanation),
-                           true, *fault);
+      co_return not_proved(
+          fmt::format("no temporary object was created to test {}, because it could not be deleted again: {}",
+                      name_of(kind), fault->explanation),
+          true, *fault);
   }
   removable_.insert(kind);
   co_return std::nullopt;
@@ -129,8 +131,9 @@ Task<Outcome<std::optional<Proof>>> ShadowStage::create(GuardKind kind, const St
     taken = fault->kind == FaultKind::already_exists;
     if (i == 0 && !fault->outcome_unknown) standing_.erase(stamp.name());
     else retire(kind, stamp);
-    co_return not_proved(fmt::format("a shadow among the {} cannot be made: {}", name_of(kind), fault->explanation),
-                         will_not_change(fault->kind), *fault);
+    co_return not_proved(
+        fmt::format("no temporary object can be created to test {}: {}", name_of(kind), fault->explanation),
+        will_not_change(fault->kind), *fault);
   }
   co_return std::nullopt;
 }
@@ -153,7 +156,7 @@ Task<Outcome<ShadowStage::Placed>> ShadowStage::put(GuardKind kind, Build build)
     }
   }
   if (!refusal) co_return std::unexpected(std::move(refusal).error());
-  if (!*refusal) co_return Placed{{}, not_proved("every name for a shadow is in use", false)};
+  if (!*refusal) co_return Placed{{}, not_proved("every name for a temporary object is in use", false)};
   if ((*refusal)->hopeless) refusals_[kind] = **refusal;
   co_return Placed{{}, **std::move(refusal)};
 }
@@ -181,7 +184,7 @@ Task<Outcome<ShadowStage::Placed>> ShadowStage::put_hook(Guest guest) {
   const Fault* fault = reply.error().fault();
   if (!fault) co_return std::unexpected(std::move(reply).error());
   co_return Placed{{},
-                   not_proved(fmt::format("no marker can be put into {} {}: {}", guest.resource.kind,
+                   not_proved(fmt::format("no temporary webhook can be added to {} {}: {}", guest.resource.kind,
                                           guest.configuration, fault->explanation),
                               will_not_change(fault->kind), *fault)};
 }

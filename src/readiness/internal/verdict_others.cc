@@ -21,7 +21,7 @@ std::string_view address_of(const Json& object) {
 
 Verdict by_address(const Json& object, std::string_view who) {
   std::string_view address = address_of(object);
-  if (address.empty()) return in_progress(fmt::format("{} has not given it an address yet", who));
+  if (address.empty()) return in_progress(fmt::format("{} has not assigned an address yet", who));
   return ready(fmt::format("its address is {}", address));
 }
 
@@ -52,13 +52,14 @@ Verdict judge_volume(const Json& object, const Options&) {
   std::string_view phase = status["phase"].string_or("");
   if (phase == "Available" || phase == "Bound") return ready(fmt::format("it is {}", phase));
   if (phase == "Failed") return failed("the volume failed: " + reason_text(status, "no reason is given"));
-  if (phase == "Released") return failed("its claim is gone, and it takes no other one while it has spec.claimRef");
+  if (phase == "Released")
+    return failed("its claim was deleted, and it accepts no other claim while spec.claimRef is set");
   return in_progress(phase.empty() ? "it has no phase yet" : fmt::format("it is {}", phase));
 }
 
 Verdict judge_service(const Json& object, const Options&) {
   if (object["spec"]["type"].string_or("") == "LoadBalancer") return by_address(object, "the load balancer");
-  return ready("it is stored, and there is nothing more to wait for");
+  return ready("it is stored, and there is nothing else to wait for");
 }
 
 Verdict judge_ingress(const Json& object, const Options&) { return by_address(object, "the ingress controller"); }
@@ -81,7 +82,7 @@ Verdict judge_definition(const Json& object, const Options&) {
 Verdict judge_api_service(const Json& object, const Options&) {
   const Json& available = condition(object, "Available");
   if (has_status(available, "True")) return ready(condition_text(available));
-  return in_progress(available.is_null() ? "the API server has not tried it yet" : condition_text(available));
+  return in_progress(available.is_null() ? "the API server has not checked it yet" : condition_text(available));
 }
 
 // Metrics appear about a minute after the pods, or never if nothing measures them, so they are not waited for. The
@@ -104,9 +105,9 @@ Verdict judge_webhooks(const Json& object, const Options&) {
     if (guest_ownership(webhook["name"].string_or(""))) continue;
     if (config["service"].is_object() && !admission::has_certificate(config["caBundle"].string_or("")))
       return in_progress(
-          fmt::format("the caBundle of webhook {} is still to be filled in", webhook["name"].string_or("?")));
+          fmt::format("the caBundle of webhook {} is not filled in yet", webhook["name"].string_or("?")));
   }
-  return ready("it is stored; what stands behind its webhooks is proved apart");
+  return ready("it is stored; its webhooks are proved separately");
 }
 
 }  // namespace fairlead::readiness

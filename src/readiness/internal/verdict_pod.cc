@@ -5,7 +5,7 @@ namespace fairlead::readiness {
 
 Verdict judge_pod(const Json& object, const Options&) {
   std::string_view phase = object["status"]["phase"].string_or("");
-  if (phase == "Succeeded") return ready("it ran to its end");
+  if (phase == "Succeeded") return ready("it completed");
   if (phase == "Unknown") return {.state = State::unknown, .reason = "its node does not answer"};
   if (phase == "Running" && has_status(condition(object, "Ready"), "True")) return ready("it is running and ready");
   Trouble trouble = trouble_of(object);

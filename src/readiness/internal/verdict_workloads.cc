@@ -19,11 +19,12 @@ std::string part(int64_t some, int64_t all, std::string_view thing, std::string_
 std::string replicas(int64_t some, int64_t all, std::string_view what) { return part(some, all, "replica", what); }
 
 std::string extra(int64_t count) {
-  return fmt::format("{} old replica{} {} still to go", count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
+  return fmt::format("{} old replica{} {} pending termination", count, count == 1 ? "" : "s",
+                     count == 1 ? "is" : "are");
 }
 
 std::string all_ready(int64_t wanted) {
-  return wanted == 0 ? "it is scaled to 0 replicas, as it should be" : replicas(wanted, wanted, "ready");
+  return wanted == 0 ? "it is scaled to 0 replicas" : replicas(wanted, wanted, "ready");
 }
 
 // Until the controller has written observedGeneration, the numbers in the status are zeros that mean nothing.
@@ -49,7 +50,7 @@ Verdict judge_deployment(const Json& object, const Options&) {
   const Json& failure = condition(object, "ReplicaFailure");
   if (existing < wanted && has_status(failure, "True")) return in_progress(condition_text(failure));
   if (existing < wanted) return in_progress(replicas(existing, wanted, "created"));
-  if (updated < wanted) return in_progress(replicas(updated, wanted, "of the new version"));
+  if (updated < wanted) return in_progress(replicas(updated, wanted, "updated"));
   if (existing > wanted) return in_progress(extra(existing - wanted));
   if (running < wanted) return in_progress(replicas(running, wanted, "ready"));
   if (available < updated) return in_progress(replicas(available, wanted, "available"));
@@ -60,11 +61,11 @@ Verdict judge_deployment(const Json& object, const Options&) {
   bool is_rolled_out =
       has_status(progressing, "True") && progressing["reason"].string_or("") == "NewReplicaSetAvailable";
   if (has_deadline && !is_rolled_out)
-    return in_progress(progressing.is_null() ? "its controller has not said yet that it is rolled out"
+    return in_progress(progressing.is_null() ? "its controller has not reported yet that it is rolled out"
                                              : condition_text(progressing));
   const Json& is_available = condition(object, "Available");
   if (!has_status(is_available, "True"))
-    return in_progress(is_available.is_null() ? "its controller has not said yet that it is available"
+    return in_progress(is_available.is_null() ? "its controller has not reported yet that it is available"
                                               : condition_text(is_available));
   return ready(all_ready(wanted));
 }
@@ -90,12 +91,11 @@ Verdict judge_stateful_set(const Json& object, const Options&) {
   int64_t partition = count(strategy["rollingUpdate"]["partition"]);
   int64_t to_update = std::max<int64_t>(wanted - partition, 0);
   int64_t updated = count(status["updatedReplicas"]);
-  if (updated < to_update) return in_progress(replicas(updated, to_update, "of the new version"));
-  if (partition > 0)
-    return ready(fmt::format("{}, {} of the new version (partition {})", all_ready(wanted), updated, partition));
+  if (updated < to_update) return in_progress(replicas(updated, to_update, "updated"));
+  if (partition > 0) return ready(fmt::format("{}, {} updated (partition {})", all_ready(wanted), updated, partition));
   std::string_view current = status["currentRevision"].string_or("");
   std::string_view update = status["updateRevision"].string_or("");
-  if (current != update) return in_progress(fmt::format("the change from {} to {} is not complete", current, update));
+  if (current != update) return in_progress(fmt::format("the update from {} to {} is not complete", current, update));
   return ready(all_ready(wanted));
 }
 
@@ -109,11 +109,10 @@ Verdict judge_daemon_set(const Json& object, const Options&) {
   int64_t running = count(status["numberReady"]);
   int64_t available = count(status["numberAvailable"]);
   if (existing < wanted) return in_progress(pods(existing, "created"));
-  if (updated < wanted && !is_on_delete(object["spec"]["updateStrategy"]))
-    return in_progress(pods(updated, "of the new version"));
+  if (updated < wanted && !is_on_delete(object["spec"]["updateStrategy"])) return in_progress(pods(updated, "updated"));
   if (running < wanted) return in_progress(pods(running, "ready"));
   if (available < wanted) return in_progress(pods(available, "available"));
-  return ready(wanted == 0 ? "no node of the cluster takes it" : pods(wanted, "ready"));
+  return ready(wanted == 0 ? "no node is eligible for its pods" : pods(wanted, "ready"));
 }
 
 Verdict judge_replica_set(const Json& object, const Options&) {
@@ -127,7 +126,7 @@ Verdict judge_replica_set(const Json& object, const Options&) {
   int64_t running = count(status["readyReplicas"]);
   int64_t available = count(status["availableReplicas"]);
   if (existing < wanted) return in_progress(replicas(existing, wanted, "created"));
-  if (labelled < wanted) return in_progress(replicas(labelled, wanted, "labelled as the template says"));
+  if (labelled < wanted) return in_progress(replicas(labelled, wanted, "fully labelled"));
   if (running < wanted) return in_progress(replicas(running, wanted, "ready"));
   if (available < wanted) return in_progress(replicas(available, wanted, "available"));
   if (existing > wanted) return in_progress(extra(existing - wanted));
@@ -145,7 +144,8 @@ Verdict judge_job(const Json& object, const Options&) {
   if (has_status(condition(object, "Complete"), "True"))
     return ready(fmt::format("Job completed, {} pod{} succeeded", succeeded, succeeded == 1 ? "" : "s"));
   if (spec["suspend"].bool_or(false)) {
-    if (has_status(condition(object, "Suspended"), "True")) return ready("it is suspended: it runs when it is resumed");
+    if (has_status(condition(object, "Suspended"), "True"))
+      return ready("it is suspended, and does not run until it is resumed");
     return in_progress("it is being suspended");
   }
   if (status["startTime"].string_or("").empty()) return in_progress("it has not started yet");

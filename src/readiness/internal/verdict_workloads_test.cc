@@ -23,9 +23,9 @@ TEST(JudgeDeployment, AsksInOrder) {
   EXPECT_EQ(three(R"("replicas": 3, "updatedReplicas": 3, "readyReplicas": 3, "availableReplicas": 3)"),
             "ready: 3 of 3 replicas are ready");
   EXPECT_EQ(three(R"("replicas": 2)"), "in progress: 2 of 3 replicas are created");
-  EXPECT_EQ(three(R"("replicas": 3, "updatedReplicas": 1)"), "in progress: 1 of 3 replicas are of the new version");
-  EXPECT_EQ(three(R"("replicas": 4, "updatedReplicas": 3)"), "in progress: 1 old replica is still to go");
-  EXPECT_EQ(three(R"("replicas": 5, "updatedReplicas": 3)"), "in progress: 2 old replicas are still to go");
+  EXPECT_EQ(three(R"("replicas": 3, "updatedReplicas": 1)"), "in progress: 1 of 3 replicas are updated");
+  EXPECT_EQ(three(R"("replicas": 4, "updatedReplicas": 3)"), "in progress: 1 old replica is pending termination");
+  EXPECT_EQ(three(R"("replicas": 5, "updatedReplicas": 3)"), "in progress: 2 old replicas are pending termination");
   EXPECT_EQ(three(R"("replicas": 3, "updatedReplicas": 3, "readyReplicas": 2)"),
             "in progress: 2 of 3 replicas are ready");
   EXPECT_EQ(three(R"("replicas": 3, "updatedReplicas": 3, "readyReplicas": 3, "availableReplicas": 1)"),
@@ -36,9 +36,9 @@ TEST(JudgeDeployment, WantsOneReplicaUnlessItSaysOtherwise) {
   EXPECT_EQ(deployment("", R"("replicas": 0)"), "in progress: 0 of 1 replica is created");
   EXPECT_EQ(deployment("", R"("replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1)"),
             "ready: 1 of 1 replica is ready");
-  EXPECT_EQ(deployment(R"("replicas": 0)", R"("replicas": 0)"), "ready: it is scaled to 0 replicas, as it should be");
+  EXPECT_EQ(deployment(R"("replicas": 0)", R"("replicas": 0)"), "ready: it is scaled to 0 replicas");
   EXPECT_EQ(deployment(R"("replicas": 0)", R"("replicas": 1, "updatedReplicas": 1)"),
-            "in progress: 1 old replica is still to go");
+            "in progress: 1 old replica is pending termination");
 }
 
 TEST(JudgeDeployment, BelievesItsConditions) {
@@ -47,10 +47,10 @@ TEST(JudgeDeployment, BelievesItsConditions) {
   constexpr std::string_view kAvailable = R"({"type": "Available", "status": "True"})";
   constexpr std::string_view kDeadline = R"("progressDeadlineSeconds": 600)";
   EXPECT_EQ(deployment(kDeadline, kAll, kAvailable),
-            "in progress: its controller has not said yet that it is rolled out");
+            "in progress: its controller has not reported yet that it is rolled out");
   EXPECT_EQ(deployment(R"("progressDeadlineSeconds": 2147483647)", kAll, kAvailable), "ready: 1 of 1 replica is ready");
   EXPECT_EQ(deployment("", kAll, kAvailable), "ready: 1 of 1 replica is ready");
-  EXPECT_EQ(deployment("", kAll, ""), "in progress: its controller has not said yet that it is available");
+  EXPECT_EQ(deployment("", kAll, ""), "in progress: its controller has not reported yet that it is available");
   EXPECT_EQ(deployment("", kAll, R"({"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable",
                                     "message": "Deployment does not have minimum availability."})"),
             "in progress: Available is False: MinimumReplicasUnavailable: Deployment does not have minimum "
@@ -78,7 +78,7 @@ TEST(JudgeDeployment, WaitsForItsController) {
                   {{"", kUnseen},
                    {R"("metadata": {"generation": 1}, "spec": {"replicas": 0}, "status": {})", kUnseen},
                    {R"("metadata": {"generation": 3}, "spec": {"replicas": 0}, "status": {"observedGeneration": 2})",
-                    "in progress: its status is of generation 2, and the object is at 3"}});
+                    "in progress: its status is for generation 2, but the object is at generation 3"}});
 }
 
 TEST(JudgeStatefulSet, Table) {
@@ -86,12 +86,12 @@ TEST(JudgeStatefulSet, Table) {
       "apps/v1", "StatefulSet",
       {{R"("spec": {"replicas": 0})", kUnseen},
        {R"("spec": {"replicas": 0}, "status": {"observedGeneration": 1, "currentRevision": "a", "updateRevision": "a"})",
-        "ready: it is scaled to 0 replicas, as it should be"},
+        "ready: it is scaled to 0 replicas"},
        {R"("spec": {}, "status": {"observedGeneration": 1})", "in progress: 0 of 1 replica is created"},
        {R"("spec": {"replicas": 2}, "status": {"observedGeneration": 1, "replicas": 2, "readyReplicas": 1})",
         "in progress: 1 of 2 replicas are ready"},
        {R"("spec": {"replicas": 1}, "status": {"observedGeneration": 1, "replicas": 2, "readyReplicas": 2})",
-        "in progress: 1 old replica is still to go"},
+        "in progress: 1 old replica is pending termination"},
        // minReadySeconds, which kstatus passes over.
        {R"("spec": {"replicas": 2, "minReadySeconds": 30}, "status": {"observedGeneration": 1, "replicas": 2,
            "readyReplicas": 2, "availableReplicas": 1})",
@@ -104,20 +104,20 @@ TEST(JudgeStatefulSet, Table) {
         "ready: 2 of 2 replicas are ready"},
        {R"("spec": {"replicas": 2}, "status": {"observedGeneration": 1, "replicas": 2, "readyReplicas": 2,
            "availableReplicas": 2, "updatedReplicas": 1, "currentRevision": "a", "updateRevision": "b"})",
-        "in progress: 1 of 2 replicas are of the new version"},
+        "in progress: 1 of 2 replicas are updated"},
        {R"("spec": {"replicas": 2}, "status": {"observedGeneration": 1, "replicas": 2, "readyReplicas": 2,
            "availableReplicas": 2, "updatedReplicas": 2, "currentRevision": "a", "updateRevision": "b"})",
-        "in progress: the change from a to b is not complete"},
+        "in progress: the update from a to b is not complete"},
        {R"("spec": {"replicas": 3, "updateStrategy": {"rollingUpdate": {"partition": 2}}}, "status":
            {"observedGeneration": 1, "replicas": 3, "readyReplicas": 3, "availableReplicas": 3, "updatedReplicas": 1,
             "currentRevision": "a", "updateRevision": "b"})",
-        "ready: 3 of 3 replicas are ready, 1 of the new version (partition 2)"},
+        "ready: 3 of 3 replicas are ready, 1 updated (partition 2)"},
        {R"("spec": {"replicas": 3, "updateStrategy": {"rollingUpdate": {"partition": 1}}}, "status":
            {"observedGeneration": 1, "replicas": 3, "readyReplicas": 3, "availableReplicas": 3, "updatedReplicas": 1})",
-        "in progress: 1 of 2 replicas are of the new version"},
+        "in progress: 1 of 2 replicas are updated"},
        {R"("spec": {"replicas": 3, "updateStrategy": {"rollingUpdate": {"partition": 9}}}, "status":
            {"observedGeneration": 1, "replicas": 3, "readyReplicas": 3, "availableReplicas": 3})",
-        "ready: 3 of 3 replicas are ready, 0 of the new version (partition 9)"},
+        "ready: 3 of 3 replicas are ready, 0 updated (partition 9)"},
        // OnDelete is never updated by itself, but its replicas still have to come up.
        {R"("spec": {"replicas": 2, "updateStrategy": {"type": "OnDelete"}}, "status": {"observedGeneration": 1,
            "replicas": 2, "readyReplicas": 1})",
@@ -138,12 +138,12 @@ TEST(JudgeDaemonSet, Table) {
                   {{"", kUnseen},
                    {R"("status": {"observedGeneration": 1})", kUnseen},
                    {R"("status": {"desiredNumberScheduled": 0})", kUnseen}});
-  EXPECT_EQ(verdict(R"("desiredNumberScheduled": 0)"), "ready: no node of the cluster takes it");
+  EXPECT_EQ(verdict(R"("desiredNumberScheduled": 0)"), "ready: no node is eligible for its pods");
   EXPECT_EQ(verdict(R"("desiredNumberScheduled": 2, "currentNumberScheduled": 1)"),
             "in progress: 1 of 2 pods are created");
   constexpr std::string_view kOld = R"("desiredNumberScheduled": 2, "currentNumberScheduled": 2, "numberReady": 2,
       "numberAvailable": 2, "updatedNumberScheduled": 1)";
-  EXPECT_EQ(verdict(kOld), "in progress: 1 of 2 pods are of the new version");
+  EXPECT_EQ(verdict(kOld), "in progress: 1 of 2 pods are updated");
   EXPECT_EQ(verdict(kOld, R"("updateStrategy": {"type": "OnDelete"})"), "ready: 2 of 2 pods are ready");
   EXPECT_EQ(verdict(R"("desiredNumberScheduled": 1, "currentNumberScheduled": 1, "updatedNumberScheduled": 1)"),
             "in progress: 0 of 1 pod is ready");
@@ -163,14 +163,14 @@ TEST(JudgeReplicaSet, Table) {
          {R"("spec": {"replicas": 2}, "status": {"observedGeneration": 1, "replicas": 1})",
           "in progress: 1 of 2 replicas are created"},
          {R"("spec": {"replicas": 2}, "status": {"observedGeneration": 1, "replicas": 2, "fullyLabeledReplicas": 1})",
-          "in progress: 1 of 2 replicas are labelled as the template says"},
+          "in progress: 1 of 2 replicas are fully labelled"},
          {R"("spec": {}, "status": {"observedGeneration": 1, "replicas": 1, "fullyLabeledReplicas": 1})",
           "in progress: 0 of 1 replica is ready"},
          {R"("spec": {}, "status": {"observedGeneration": 1, "replicas": 1, "fullyLabeledReplicas": 1,
              "readyReplicas": 1})",
           "in progress: 0 of 1 replica is available"},
          {R"("spec": {"replicas": 0}, "status": {"observedGeneration": 1, "replicas": 1})",
-          "in progress: 1 old replica is still to go"},
+          "in progress: 1 old replica is pending termination"},
          {R"("status": {"observedGeneration": 1, "conditions": [{"type": "ReplicaFailure", "status": "True",
              "reason": "FailedCreate", "message": "no"}]})",
           "in progress: ReplicaFailure is True: FailedCreate: no"}});
@@ -201,7 +201,7 @@ TEST(JudgeJob, WaitsForItsEndAndFailsAtOnce) {
        {R"("status": {"conditions": [{"type": "Failed", "status": "False"}]})", "in progress: it has not started yet"},
        {R"("spec": {"suspend": true})", "in progress: it is being suspended"},
        {R"("spec": {"suspend": true}, "status": {"conditions": [{"type": "Suspended", "status": "True"}]})",
-        "ready: it is suspended: it runs when it is resumed"},
+        "ready: it is suspended, and does not run until it is resumed"},
        {R"("spec": {"suspend": false}, "status": {"conditions": [{"type": "Suspended", "status": "True"}]})",
         "in progress: it has not started yet"}});
 }
@@ -209,7 +209,7 @@ TEST(JudgeJob, WaitsForItsEndAndFailsAtOnce) {
 TEST(JudgePod, Table) {
   expect_verdicts(
       "v1", "Pod",
-      {{R"("status": {"phase": "Succeeded"})", "ready: it ran to its end"},
+      {{R"("status": {"phase": "Succeeded"})", "ready: it completed"},
        {R"("status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]})",
         "ready: it is running and ready"},
        {R"("status": {"phase": "Unknown"})", "unknown: its node does not answer"},

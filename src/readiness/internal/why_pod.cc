@@ -114,8 +114,8 @@ Trouble running(const Container& container) {
   if (!is_started && container.spec["startupProbe"].is_object()) probe = "startup";
   else if (container.spec["readinessProbe"].is_object()) probe = "readiness";
   trouble.text = probe.empty()
-                     ? fmt::format("is not ready: {} runs, but is not ready", container.text())
-                     : fmt::format("is not ready: {} runs, but does not pass its {} probe", container.text(), probe);
+                     ? fmt::format("is not ready: {} is running, but not ready", container.text())
+                     : fmt::format("is not ready: {} is running, but fails its {} probe", container.text(), probe);
   trouble.text += restarts_text(container.status);
   return trouble;
 }

@@ -58,7 +58,7 @@ std::string unreachable_text(const Evidence& evidence, const RemainingContent& l
   bool any = false;
   for (const Json& service : evidence.api_services) {
     if (object::has_status(object::condition(service, "Available"), "True")) continue;
-    append(text, fmt::format("what APIService {} serves", service["metadata"]["name"].string_or("")));
+    append(text, fmt::format("objects that APIService {} serves", service["metadata"]["name"].string_or("")));
     any = true;
   }
   if (!any) append(text, fmt::format("what cannot be discovered ({})", discovery["message"].string_or("")));

@@ -31,8 +31,8 @@ struct RemainingContent {
 // Sends one LIST per kind in that namespace.
 Task<RemainingContent> find_remaining_content(kube::Client& client, kube::Discovery& discovery, std::string ns);
 
-// Returns what cannot be reached and so cannot be deleted: "what APIService v1.example.com serves". Empty if everything
-// can be. Pure.
+// Returns what cannot be reached and so cannot be deleted: "objects that APIService v1.example.com serves". Empty if
+// everything can be. Pure.
 std::string unreachable_text(const Evidence& evidence, const RemainingContent& left);
 
 }  // namespace fairlead::removal

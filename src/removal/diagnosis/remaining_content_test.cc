@@ -23,7 +23,7 @@ TEST(RemainingContent, WhatCannotBeReachedIsNamed) {
   EXPECT_EQ(unreachable_text(evidence, {}), "what cannot be discovered (stale groups)");
   evidence.api_services = {with_condition("Available", "True", "v1.fine.dev"),
                            with_condition("Available", "False", "v1.dead.dev")};
-  EXPECT_EQ(unreachable_text(evidence, {}), "what APIService v1.dead.dev serves");
+  EXPECT_EQ(unreachable_text(evidence, {}), "objects that APIService v1.dead.dev serves");
 }
 
 TEST(RemainingContent, FinalizersAreListed) {

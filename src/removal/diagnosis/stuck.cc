@@ -77,10 +77,10 @@ bool add_webhooks(Explanation& found, const Holder& holder, const Evidence& evid
     readiness::Objects slices = pointers(evidence.slices);
     if (is_there && readiness::count_endpoints(*service, slices).ready > 0) continue;
     found.chain.causes.push_back(
-        fmt::format("the update that removes it has to pass webhook {} ({}), which does not answer", webhook.name,
+        fmt::format("the update that removes it must pass webhook {} ({}), which does not answer", webhook.name,
                     webhook.configuration));
     found.chain.next =
-        fmt::format("kubectl -n {} get endpointslices,pods; if the webhook is gone for good: kubectl delete {} {}",
+        fmt::format("kubectl -n {} get endpointslices,pods; if the webhook is no longer needed: kubectl delete {} {}",
                     webhook.service->ns,
                     webhook.kind == admission::Webhook::Kind::validating ? "validatingwebhookconfiguration"
                                                                          : "mutatingwebhookconfiguration",
@@ -89,7 +89,7 @@ bool add_webhooks(Explanation& found, const Holder& holder, const Evidence& evid
       found.chain.add({.causes = readiness::why_no_endpoints(*service, slices, pointers(evidence.pods)).causes});
     else
       found.chain.causes.push_back(
-          fmt::format("service {}/{} is not there", webhook.service->ns, webhook.service->name));
+          fmt::format("service {}/{} does not exist", webhook.service->ns, webhook.service->name));
     return true;
   }
   return false;
@@ -100,7 +100,7 @@ void add_owner(Explanation& found, const std::string& finalizer, const Holder& h
     found.chain.causes.push_back(fmt::format("{} removes it", owner->owner));
     found.leaves = owner->leaves;
   } else if (std::string manager = manager_of(*holder.object, finalizer); !manager.empty()) {
-    found.chain.causes.push_back(fmt::format("{} has put it there, and has to remove it", manager));
+    found.chain.causes.push_back(fmt::format("{} added it and has to remove it", manager));
   }
 }
 
@@ -113,9 +113,8 @@ void add_controller(Explanation& found, const std::string& finalizer, const Hold
   }
   const Json* controller = controller_of(finalizer, holder, *evidence.workloads);
   if (!controller) {
-    found.chain.causes.push_back(
-        "no workload in the cluster has a name that goes with it: whoever removes it may be gone");
-    found.chain.next = fmt::format("bring the controller back, or {}", force_advice(holder.key));
+    found.chain.causes.push_back("no workload with a matching name was found: its controller may be uninstalled");
+    found.chain.next = fmt::format("reinstall the controller, or {}", force_advice(holder.key));
     return;
   }
   std::string ns = text((*controller)["metadata"]["namespace"]);
@@ -157,20 +156,21 @@ void add_claim_users(Explanation& found, const Evidence& evidence) {
   }
   if (users.empty()) return;
   found.chain.causes.push_back(fmt::format("it is in use by {} {}", users.size() == 1 ? "pod" : "pods", listed(users)));
-  found.chain.next = fmt::format("kubectl -n {} delete pod {}, or whatever makes it", evidence.key.ns, users.front());
+  found.chain.next =
+      fmt::format("kubectl -n {} delete pod {}, or delete what creates it", evidence.key.ns, users.front());
 }
 
 void explain_namespace(Explanation& found, const Evidence& evidence) {
   const Json& discovery = object::condition(evidence.object, "NamespaceDeletionDiscoveryFailure");
   if (object::has_status(discovery, "True")) {
-    found.chain.causes.push_back("what is in it cannot be found out: discovery fails");
+    found.chain.causes.push_back("its contents cannot be listed: API discovery fails");
     for (const Json& service : evidence.api_services) {
       const Json& available = object::condition(service, "Available");
       if (object::has_status(available, "True")) continue;
       found.chain.causes.push_back(fmt::format("APIService {} is not available: {}: {}",
                                                text(service["metadata"]["name"]), available["reason"].string_or(""),
                                                available["message"].string_or("")));
-      found.chain.next = fmt::format("kubectl delete apiservice {}, if nobody serves that API any more",
+      found.chain.next = fmt::format("kubectl delete apiservice {}, if that API is no longer served",
                                      text(service["metadata"]["name"]));
       return;
     }
@@ -186,7 +186,7 @@ void explain_namespace(Explanation& found, const Evidence& evidence) {
   std::vector<std::string> left;
   for (const RemainingKind& kind : remaining_in(evidence.object))
     left.push_back(fmt::format("{} {}{}{}", kind.count, kind.resource, kind.group.empty() ? "" : ".", kind.group));
-  if (!left.empty()) found.chain.causes.push_back(fmt::format("left in it: {}", listed(left)));
+  if (!left.empty()) found.chain.causes.push_back(fmt::format("remaining in it: {}", listed(left)));
   Holder holder = holder_of(evidence);
   if (holder.object && holder.object != &evidence.object) return add_finalizers(found, holder, evidence, false);
   std::vector<std::string> own;
@@ -198,7 +198,8 @@ void explain_namespace(Explanation& found, const Evidence& evidence) {
   }
   if (!found.chain.next.empty()) return;
   if (found.chain.causes.empty())
-    found.chain.causes.push_back("the namespace controller of kube-controller-manager has not said anything about it");
+    found.chain.causes.push_back(
+        "the namespace controller of kube-controller-manager has not reported anything about it");
   found.chain.next = fmt::format("kubectl get namespace {} -o yaml", evidence.key.name);
 }
 
@@ -211,7 +212,7 @@ void explain_definition(Explanation& found, const Evidence& evidence) {
     std::vector<std::string> names;
     for (size_t i = 0; i < evidence.remaining.size(); ++i)
       names.push_back(key_in(evidence.remaining[i], evidence.remaining_kinds[i]).text());
-    found.chain.causes.push_back(fmt::format("instances of it are left: {}", listed(names)));
+    found.chain.causes.push_back(fmt::format("remaining instances: {}", listed(names)));
   }
   Holder holder = holder_of(evidence);
   if (holder.object && holder.object != &evidence.object) return add_finalizers(found, holder, evidence, false);
@@ -224,7 +225,8 @@ void explain_owned(Explanation& found, const Evidence& evidence) {
   for (size_t i = 0; i < evidence.remaining.size(); ++i)
     names.push_back(key_in(evidence.remaining[i], evidence.remaining_kinds[i]).text());
   if (names.empty()) return;
-  found.chain.causes.push_back(fmt::format("it goes after what it owns, and there is still {}", listed(names)));
+  found.chain.causes.push_back(
+      fmt::format("it is deleted after the objects that it owns; remaining: {}", listed(names)));
   Holder holder = holder_of(evidence);
   if (holder.object && holder.object != &evidence.object) return add_finalizers(found, holder, evidence, false);
   object::Key first = key_in(evidence.remaining.front(), evidence.remaining_kinds.front());
@@ -320,11 +322,11 @@ Explanation explain(const Evidence& evidence) {
     return found;
   }
   if (std::string node = text(evidence.object["spec"]["nodeName"]); key.kind == "Pod" && !node.empty()) {
-    found.chain.causes.push_back(fmt::format("the kubelet of node {} has not ended it", node));
+    found.chain.causes.push_back(fmt::format("the kubelet of node {} has not stopped it", node));
     found.chain.next = fmt::format("kubectl describe node {}", node);
     return found;
   }
-  found.chain.causes.push_back("it has no finalizers, and nothing says why it is still there");
+  found.chain.causes.push_back("it has no finalizers, and nothing shows why it is still there");
   found.chain.next = fmt::format("kubectl {}get {} {} -o yaml", in_namespace(key.ns), key.kind, key.name);
   return found;
 }

@@ -71,7 +71,7 @@ TEST(Stuck, AControllerThatCannotStart) {
       report(evidence),
       "error: Widget team/w\n"
       "  because   finalizers acme.dev/x, acme.dev/y have not been removed\n"
-      "  because   widget-controller has put it there, and has to remove it\n"
+      "  because   widget-controller added it and has to remove it\n"
       "  because   Deployment sys/widget-controller, which seems to be its controller, has 0 of 1 replicas ready\n"
       "  because   pod widget-controller-1 is waiting: ImagePullBackOff (acme/w:1)\n"
       "  next      kubectl -n sys describe pod widget-controller-1\n");
@@ -90,9 +90,9 @@ TEST(Stuck, AWebhookWhoseServiceIsNotThere) {
   EXPECT_EQ(report(evidence),
             "error: Widget team/w\n"
             "  because   finalizer acme.dev/x has not been removed\n"
-            "  because   the update that removes it has to pass webhook m.acme.dev (acme), which does not answer\n"
-            "  because   service sys/hook is not there\n"
-            "  next      kubectl -n sys get endpointslices,pods; if the webhook is gone for good: kubectl delete "
+            "  because   the update that removes it must pass webhook m.acme.dev (acme), which does not answer\n"
+            "  because   service sys/hook does not exist\n"
+            "  next      kubectl -n sys get endpointslices,pods; if the webhook is no longer needed: kubectl delete "
             "mutatingwebhookconfiguration acme\n");
 }
 
@@ -106,10 +106,10 @@ TEST(Stuck, ANamespaceWithADeadApi) {
       "Available","status":"False","reason":"MissingEndpoints","message":"endpoints for service/metrics-server in \"kube-system\" have no addresses"}]}})")};
   EXPECT_EQ(report(evidence),
             "error: Namespace team\n"
-            "  because   what is in it cannot be found out: discovery fails\n"
+            "  because   its contents cannot be listed: API discovery fails\n"
             "  because   APIService v1beta1.metrics.k8s.io is not available: MissingEndpoints: endpoints for "
             "service/metrics-server in \"kube-system\" have no addresses\n"
-            "  next      kubectl delete apiservice v1beta1.metrics.k8s.io, if nobody serves that API any more\n");
+            "  next      kubectl delete apiservice v1beta1.metrics.k8s.io, if that API is no longer served\n");
 }
 
 TEST(Stuck, ANamespaceWithFinalizersOfItsOwn) {
@@ -134,10 +134,10 @@ TEST(Stuck, ADefinitionWhoseInstancesCannotBeDeleted) {
   EXPECT_EQ(report(evidence),
             "error: CustomResourceDefinition widgets.acme.dev\n"
             "  because   its instances cannot be deleted: could not list instances: conversion webhook failed\n"
-            "  because   instances of it are left: Widget team/a, Widget team/b\n"
+            "  because   remaining instances: Widget team/a, Widget team/b\n"
             "  because   Widget team/b: finalizer acme.dev/x has not been removed\n"
-            "  because   no workload in the cluster has a name that goes with it: whoever removes it may be gone\n"
-            "  next      bring the controller back, or fairlead delete -n team Widget.acme.dev/b --force-finalizers\n");
+            "  because   no workload with a matching name was found: its controller may be uninstalled\n"
+            "  next      reinstall the controller, or fairlead delete -n team Widget.acme.dev/b --force-finalizers\n");
 }
 
 TEST(Stuck, AVolumeThatIsBound) {
@@ -155,21 +155,21 @@ TEST(Stuck, AJobThatGoesAfterItsPods) {
   add_remaining(evidence, "", "Pod", R"({"metadata":{"name":"j-1","namespace":"team"}})");
   EXPECT_EQ(report(evidence),
             "error: Job team/j\n"
-            "  because   it goes after what it owns, and there is still Pod team/j-1\n"
+            "  because   it is deleted after the objects that it owns; remaining: Pod team/j-1\n"
             "  next      kubectl -n team describe Pod j-1\n");
 }
 
 TEST(Stuck, APodOnANodeThatDoesNotAnswer) {
   EXPECT_EQ(report(target("", "Pod", R"({"metadata":{"name":"p","namespace":"team"},"spec":{"nodeName":"n1"}})")),
             "error: Pod team/p\n"
-            "  because   the kubelet of node n1 has not ended it\n"
+            "  because   the kubelet of node n1 has not stopped it\n"
             "  next      kubectl describe node n1\n");
 }
 
 TEST(Stuck, NothingAtAllIsSaid) {
   EXPECT_EQ(report(target("", "ConfigMap", R"({"metadata":{"name":"c","namespace":"team"}})")),
             "error: ConfigMap team/c\n"
-            "  because   it has no finalizers, and nothing says why it is still there\n"
+            "  because   it has no finalizers, and nothing shows why it is still there\n"
             "  next      kubectl -n team get ConfigMap c -o yaml\n");
 }
 

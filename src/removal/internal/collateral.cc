@@ -121,10 +121,11 @@ struct Contents {
       if (fault && fault->disposition == kube::Disposition::permanent) break;
       if (fault) ++answers;
       if (!std::exchange(is_told, true) && !run.halt().waits().cancelled())
-        run.note(journal::EventKind::error,
-                 fmt::format("{} cannot be listed at the moment: what goes with a namespace is not known yet",
-                             resource.name_with_group()),
-                 list.error().error());
+        run.note(
+            journal::EventKind::error,
+            fmt::format("{} cannot be listed at the moment, so it is not known yet what is deleted with a namespace",
+                        resource.name_with_group()),
+            list.error().error());
       if (!co_await sleep_for(run.loop(), pauses.next())) break;
     }
     miss(resource);
@@ -164,15 +165,15 @@ std::string Collateral::text(const Run& run) const {
   std::string all;
   for (const std::string& name : named) all += (all.empty() ? "" : ", ") + name;
   if (count > named.size()) all += fmt::format(" and {} more", count - named.size());
-  return fmt::format("{}: {}{} {} go with it that {} not among these: {}", key.text(), incomplete ? "at least " : "",
-                     count, count == 1 ? "object will" : "objects will", count == 1 ? "is" : "are", all);
+  return fmt::format("{}: {}{} more {} will be deleted with it: {}", key.text(), incomplete ? "at least " : "", count,
+                     count == 1 ? "object" : "objects", all);
 }
 
 std::string Collateral::foreign_text() const {
   std::string all;
   for (const std::string& name : foreign_named) all += (all.empty() ? "" : ", ") + name;
   if (foreign > foreign_named.size()) all += fmt::format(" and {} more", foreign - foreign_named.size());
-  return fmt::format("{}{} of others would go with it: {}", incomplete ? "at least " : "",
+  return fmt::format("{}{} of others would be deleted with it: {}", incomplete ? "at least " : "",
                      foreign == 1 ? "1 object" : fmt::format("{} objects", foreign), all);
 }
 

@@ -32,9 +32,9 @@ struct Collateral {
   // A kind that could not be listed; empty if there is none.
   std::string unread;
 
-  // "CustomResourceDefinition widgets.example.com: 12 objects will go with it that are not among these: Widget a/b, …"
+  // "CustomResourceDefinition widgets.example.com: 12 more objects will be deleted with it: Widget a/b, …"
   std::string text(const Run& run) const;
-  // "2 objects of others would go with it: ConfigMap team/a of bundle two, namespace x, Secret team/b"
+  // "2 objects of others would be deleted with it: ConfigMap team/a of bundle two, namespace x, Secret team/b"
   std::string foreign_text() const;
 };
 

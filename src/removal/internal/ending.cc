@@ -20,10 +20,10 @@ Ending failed_with(std::vector<Error> errors) {
 
 Ending late(const Error& error, const Options& options) {
   Ending ending = failed_with(
-      {Error(ErrorKind::timeout, fmt::format("after {} it was still not known what is there, and nothing was removed",
-                                             short_text(options.timeout)))
+      {Error(ErrorKind::timeout,
+             fmt::format("the cluster could not be read within {}; nothing was deleted", short_text(options.timeout)))
            .because(kube::as_late(error))
-           .next("kubectl get --raw /readyz?verbose tells how the API server is; --timeout gives it more time")});
+           .next("kubectl get --raw /readyz?verbose shows the state of the API server; --timeout allows more time")});
   ending.how = Ending::How::timed_out;
   return ending;
 }

@@ -86,7 +86,7 @@ class Engine {
       if (resource) run_.edit(i).resource = *resource;
       for (const kube::GroupProblem& problem : known.problems())
         if (!resource && problem.group == key.group)
-          return Error(ErrorKind::unavailable, fmt::format("it is not known whether {} is there", key.text()))
+          return Error(ErrorKind::unavailable, fmt::format("it is not known whether {} exists", key.text()))
               .because(fmt::format("{}/{} cannot be discovered: {}", problem.group, problem.version, problem.why))
               .next(fmt::format("kubectl get apiservice {}.{} -o yaml", problem.version, problem.group));
     }
@@ -206,7 +206,7 @@ class Engine {
     const object::Key& key = run_.key(i);
     if (run_.state(i).progress.terminating || run_.state(i).last.is_null()) return;
     std::string where = key.ns.empty() ? "" : fmt::format(" -n {}", key.ns);
-    run_.edit(i).kept = Error(ErrorKind::denied, fmt::format("{} stays", key.text()))
+    run_.edit(i).kept = Error(ErrorKind::denied, fmt::format("{} is kept", key.text()))
                             .because(std::move(why))
                             .next(fmt::format("fairlead delete {}/{}{} --force deletes it", key.kind, key.name, where));
   }
@@ -224,8 +224,8 @@ class Engine {
         containers.push_back(object::crd_key(resource->name_with_group()));
       for (const object::Key& container : containers)
         if (std::optional<NodeId> found = run_.find(container))
-          keep_by_policy(
-              *found, fmt::format("{} would go with it, and has the annotation {}: keep", key.text(), kResourcePolicy));
+          keep_by_policy(*found, fmt::format("{} would be deleted with it, and has the annotation {}: keep", key.text(),
+                                             kResourcePolicy));
     }
   }
 
@@ -237,18 +237,18 @@ class Engine {
       TargetState& entry = run_.edit(collateral.container);
       // An object that is being deleted already cannot be kept.
       if (entry.progress.terminating) continue;
-      Error error(ErrorKind::denied, fmt::format("{} stays", run_.key(collateral.container).text()));
+      Error error(ErrorKind::denied, fmt::format("{} is kept", run_.key(collateral.container).text()));
       bool bundles_lose = collateral.of_bundles > 0 && !run_.options().force;
       if (bundles_lose || (collateral.foreign > 0 && !run_.options().with_contents))
         entry.kept = std::move(error)
                          .because(collateral.foreign_text())
-                         .next(bundles_lose ? "remove those bundles first, or move these objects to another namespace"
-                                            : "--with-contents removes them as well");
+                         .next(bundles_lose ? "delete those bundles first, or move these objects to another namespace"
+                                            : "--with-contents deletes them as well");
       else if (!collateral.unread.empty() && !run_.options().with_contents)
-        entry.kept =
-            std::move(error)
-                .because(fmt::format("it is not known what would go with it: {} cannot be listed", collateral.unread))
-                .next("--with-contents removes it with everything in it");
+        entry.kept = std::move(error)
+                         .because(fmt::format("it is not known what would be deleted with it: {} cannot be listed",
+                                              collateral.unread))
+                         .next("--with-contents deletes it with everything in it");
     }
   }
 
@@ -294,11 +294,11 @@ class Engine {
       if (!run_.state(i).implied) settle_if_clear(i);
     for (const Collateral& collateral : collaterals)
       if (!collateral.guarded.empty() && !run_.state(collateral.container).kept)
-        run_.refuse(
-            collateral.container,
-            Error(ErrorKind::denied, fmt::format("{} is not removed", run_.key(collateral.container).text()))
-                .because(fmt::format("{} would go with it, and has the annotation fairlead.dev/delete: protected",
-                                     collateral.guarded)));
+        run_.refuse(collateral.container,
+                    Error(ErrorKind::denied, fmt::format("{} is not deleted", run_.key(collateral.container).text()))
+                        .because(fmt::format(
+                            "{} would be deleted with it, and has the annotation fairlead.dev/delete: protected",
+                            collateral.guarded)));
     spare_contents();
     for (NodeId i : run_.ids())
       if (run_.state(i).implied) settle_if_clear(i);
@@ -319,7 +319,7 @@ class Engine {
     if (const Error* trouble = tracker_.trouble(i); trouble && trouble->kind() != ErrorKind::not_found) {
       run_.failed(
           i, State::unknown,
-          Error(ErrorKind::denied, fmt::format("it is not known whether {} is there", key.text())).because(*trouble));
+          Error(ErrorKind::denied, fmt::format("it is not known whether {} exists", key.text())).because(*trouble));
     } else if (!tracker_.is_known(i)) {
       // The run ended before anything was known about this target.
     } else if (entry.last.is_null()) {
@@ -330,7 +330,7 @@ class Engine {
       run_.refuse(i, *std::move(refusal));
     } else if (entry.kept) {
       run_.tell(EventKind::warning, i, "stays",
-                fmt::format("it stays: {} ({})", entry.kept->cause()->message(), entry.kept->next()));
+                fmt::format("kept: {} ({})", entry.kept->cause()->message(), entry.kept->next()));
       run_.ended(i, State::kept);
     }
   }
@@ -344,7 +344,7 @@ class Engine {
         ++kinds[run_.key(i).kind];
         ++count;
       }
-    std::string text = fmt::format("{} {} will be removed", count, count == 1 ? "object" : "objects");
+    std::string text = fmt::format("{} {} will be deleted", count, count == 1 ? "object" : "objects");
     std::vector<std::pair<size_t, std::string>> sorted;
     for (const auto& [kind, n] : kinds) sorted.emplace_back(n, kind);
     std::ranges::sort(sorted, std::greater());

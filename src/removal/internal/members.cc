@@ -60,7 +60,7 @@ class Members {
     kube::Outcome<void> claimed = co_await inventory_.claim({});
     if (claimed || !inventory::webhook_in_the_way(claimed.error()) || !inventory_.is_free()) co_return claimed;
     journal_.add({.kind = EventKind::warning,
-                  .text = "the bundle is not claimed, and nobody else is kept out of it: " +
+                  .text = "the bundle is not claimed, and other runs are not kept out: " +
                           claimed.error().fault()->explanation});
     co_return kube::Outcome<void>();
   }
@@ -98,7 +98,7 @@ class Members {
   static void add_unlisted(const inventory::Members& members, Ending& ending) {
     for (const inventory::Unlisted& one : members.unlisted)
       fail(ending, Error(ErrorKind::unavailable,
-                         fmt::format("{} of the bundle could not be listed, and may remain", one.kind.text()))
+                         fmt::format("{} of the bundle could not be listed and may still exist", one.kind.text()))
                        .because(one.why));
   }
 
@@ -117,9 +117,9 @@ class Members {
     if (!inventory_.claimed() && ending.how != Ending::How::done) co_return;
     if (!inventory_.claimed())
       if (auto claimed = co_await claim_at_last(); !claimed) {
-        fail(ending, Error(ErrorKind::unavailable, "the record of the bundle could not be claimed, and remains")
+        fail(ending, Error(ErrorKind::unavailable, "the bundle could not be claimed, so its inventory was not deleted")
                          .because(claimed.error().error())
-                         .next(fmt::format("fairlead delete --name {}, once that webhook answers or is gone",
+                         .next(fmt::format("fairlead delete --name {}, once that webhook answers or is deleted",
                                            inventory_.name())));
         co_return;
       }
@@ -131,7 +131,7 @@ class Members {
     auto settled = co_await inventory_.settle(remaining);
     if (!settled && !settled.error().is(kube::FaultKind::not_found))
       journal_.add({.kind = EventKind::warning,
-                    .text = "the bundle's inventory could not be settled: " + settled.error().error().message()});
+                    .text = "the inventory of the bundle could not be updated: " + settled.error().error().message()});
   }
 
   kube::Client& client_;

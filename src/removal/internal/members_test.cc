@@ -98,7 +98,7 @@ TEST_F(MembersTest, ABundleWithANameGoesWithItsInventory) {
   ending = remove_shop();
   EXPECT_EQ(ending.how, How::done) << reports(ending);
   EXPECT_EQ(states(ending), "");
-  EXPECT_THAT(events(), HasSubstr("there is no bundle shop in namespace team: nothing to remove"));
+  EXPECT_THAT(events(), HasSubstr("there is no bundle shop in namespace team: nothing to delete"));
 }
 
 TEST_F(MembersTest, WhatSomebodyElseDeletesMeanwhileDoesNotRemain) {
@@ -164,7 +164,7 @@ TEST_F(MembersTest, OnceTheBundleIsNoLongerHeldNothingMoreGoes) {
   };
   Ending ending = remove_shop({.timeout = std::chrono::minutes(5)});
   EXPECT_EQ(ending.how, How::failed);
-  EXPECT_THAT(reports(ending), HasSubstr("error: bundle shop in namespace team is no longer held by this run\n"));
+  EXPECT_THAT(reports(ending), HasSubstr("error: bundle shop in namespace team is no longer claimed by this run\n"));
   EXPECT_EQ(states(ending), "ConfigMap team/a not begun\n");
   EXPECT_FALSE(get("/api/v1/namespaces/team/configmaps/a").is_null());
 }
@@ -220,9 +220,9 @@ TEST_F(MembersTest, AKindWhoseApiIsDownHoldsANamespace) {
   EXPECT_TRUE(is_down);
   EXPECT_THAT(states(ending), HasSubstr("Namespace shared kept\n")) << reports(ending);
   EXPECT_EQ(told_to_stay(),
-            std::vector<std::string>{"Namespace shared: it stays: it is not known what would go with it: "
-                                     "widgets.example.com cannot be listed (--with-contents removes it with everything "
-                                     "in it)"});
+            std::vector<std::string>{
+                "Namespace shared: kept: it is not known what would be deleted with it: widgets.example.com cannot be "
+                "listed (--with-contents deletes it with everything in it)"});
 }
 
 TEST_F(MembersTest, AKindThatMayNotBeListedHoldsANamespace) {
@@ -276,11 +276,10 @@ TEST_F(MembersTest, OnlyWhatTheBundleAppliedGoes) {
 TEST_F(MembersTest, ABundleIsNamedWhereItsObjectsAreRefused) {
   have_shop();
   EXPECT_EQ(reports(remove(config_map("a", "", "team"))),
-            "error: ConfigMap team/a is not removed\n"
+            "error: ConfigMap team/a is not deleted\n"
             "  because   it belongs to bundle shop, namespace team\n"
             "  from      bundle.yaml:2\n"
-            "  next      fairlead delete -n team --name shop removes that bundle; --force removes the object all the "
-            "same\n");
+            "  next      fairlead delete -n team --name shop deletes that bundle; --force deletes the object anyway\n");
 }
 
 TEST_F(MembersTest, ANamespaceGoesWithWhatKubernetesMadeInIt) {
@@ -305,10 +304,11 @@ TEST_F(MembersTest, ANamespaceWithObjectsOfAnotherBundleStays) {
     Ending ending = remove_shop({.with_contents = with_contents});
     EXPECT_EQ(ending.how, How::done) << reports(ending);
     EXPECT_THAT(states(ending), HasSubstr("Namespace shared kept\n"));
-    EXPECT_EQ(told_to_stay(),
-              std::vector<std::string>{
-                  "Namespace shared: it stays: 1 object of others would go with it: ConfigMap shared/theirs of bundle "
-                  "two, namespace shared (remove those bundles first, or move these objects to another namespace)"});
+    EXPECT_EQ(
+        told_to_stay(),
+        std::vector<std::string>{
+            "Namespace shared: kept: 1 object of others would be deleted with it: ConfigMap shared/theirs of bundle "
+            "two, namespace shared (delete those bundles first, or move these objects to another namespace)"});
     EXPECT_FALSE(get("/api/v1/namespaces/shared/configmaps/theirs").is_null());
     EXPECT_TRUE(get("/api/v1/namespaces/shared/configmaps/a").is_null());
   }
@@ -325,9 +325,9 @@ TEST_F(MembersTest, WhatPeopleMadeInANamespaceGoesOnlyWhereTheySaySo) {
   put("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: robot, namespace: shared}\n");
   Ending ending = remove_shop();
   EXPECT_EQ(ending.how, How::done) << reports(ending);
-  EXPECT_EQ(told_to_stay(), std::vector<std::string>{"Namespace shared: it stays: 1 object of others would go with it: "
-                                                     "ServiceAccount shared/robot (--with-contents removes them as "
-                                                     "well)"});
+  EXPECT_EQ(told_to_stay(),
+            std::vector<std::string>{"Namespace shared: kept: 1 object of others would be deleted with it: "
+                                     "ServiceAccount shared/robot (--with-contents deletes them as well)"});
   EXPECT_EQ(states(remove_shop({.with_contents = true})), "Namespace shared gone\n");
   EXPECT_TRUE(get("/api/v1/namespaces/shared").is_null());
 }
@@ -361,7 +361,7 @@ TEST_F(MembersTest, WhatHelmWouldKeepStays) {
   EXPECT_EQ(ending.how, How::done) << reports(ending);
   EXPECT_EQ(states(ending), "ConfigMap shared/a gone\nConfigMap team/a kept\nNamespace shared gone\n");
   EXPECT_EQ(told_to_stay(),
-            std::vector<std::string>{"ConfigMap team/a: it stays: it has the annotation helm.sh/resource-policy: keep "
+            std::vector<std::string>{"ConfigMap team/a: kept: it has the annotation helm.sh/resource-policy: keep "
                                      "(fairlead delete ConfigMap/a -n team --force deletes it)"});
 }
 
@@ -373,7 +373,7 @@ TEST_F(MembersTest, WhatHelmWouldKeepKeepsItsNamespace) {
   EXPECT_EQ(ending.how, How::done) << reports(ending);
   EXPECT_EQ(states(ending), "ConfigMap shared/a kept\nConfigMap team/a gone\nNamespace shared kept\n");
   EXPECT_THAT(events(),
-              HasSubstr("ConfigMap shared/a would go with it, and has the annotation helm.sh/resource-policy: "
+              HasSubstr("ConfigMap shared/a would be deleted with it, and has the annotation helm.sh/resource-policy: "
                         "keep"));
 }
 
@@ -384,7 +384,7 @@ TEST_F(MembersTest, ABrokenWebhookOfItsOwnDoesNotKeepABundleIn) {
   EXPECT_EQ(ending.how, How::done) << reports(ending);
   EXPECT_EQ(states(ending), "ConfigMap team/a gone\nValidatingWebhookConfiguration guard gone\n");
   EXPECT_TRUE(record().is_null());
-  EXPECT_THAT(events(), HasSubstr("the bundle is not claimed, and nobody else is kept out of it: webhook "
+  EXPECT_THAT(events(), HasSubstr("the bundle is not claimed, and other runs are not kept out: webhook "
                                   "guard.example.com"));
 }
 
@@ -395,9 +395,9 @@ TEST_F(MembersTest, ABrokenWebhookOfOthersLeavesTheRecord) {
   EXPECT_EQ(ending.how, How::failed);
   EXPECT_EQ(states(ending), "ConfigMap team/a gone\n");
   EXPECT_FALSE(record().is_null());
-  EXPECT_THAT(reports(ending), HasSubstr("error: the record of the bundle could not be claimed, and remains\n"));
+  EXPECT_THAT(reports(ending), HasSubstr("error: the bundle could not be claimed, so its inventory was not deleted\n"));
   EXPECT_THAT(reports(ending),
-              HasSubstr("  next      fairlead delete --name shop, once that webhook answers or is gone\n"));
+              HasSubstr("  next      fairlead delete --name shop, once that webhook answers or is deleted\n"));
 }
 
 }  // namespace

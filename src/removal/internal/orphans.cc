@@ -98,14 +98,14 @@ Task<void> Orphans::remove(const object::Resource& resource, const Json& object,
           .remove(resource, key.ns, key.name,
                   {.uid = std::string(metadata["uid"].string_or("")), .propagation = "Background", .dry_run = false})
           .governed_by(&run_.halt().requests());
-  std::string why = fmt::format("{}, which owned it, is gone", owner.key.text());
+  std::string why = fmt::format("{}, which owned it, was deleted", owner.key.text());
   if (removed)
     run_.add_event({.kind = EventKind::removed, .key = std::move(key), .state = "gone", .text = std::move(why)});
   else if (!removed.error().is(kube::FaultKind::not_found) && !removed.error().is(kube::FaultKind::conflict))
     run_.add_event({.kind = EventKind::warning,
                     .key = std::move(key),
                     .state = "left",
-                    .text = why + "; nobody else will remove it, and it could not be removed",
+                    .text = why + "; nothing else will delete it, and it could not be deleted",
                     .error = removed.error().error()});
 }
 

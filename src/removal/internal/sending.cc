@@ -50,7 +50,7 @@ void Sender::begin(NodeId target) {
   // A second DELETE changes nothing for an object that is being deleted, unless it asks for another propagation.
   if (entry.progress.terminating && run_.options().cascade == Cascade::background &&
       run_.options().dry_run == DryRun::none)
-    return told(target, "on its way out already");
+    return told(target, "already being deleted");
   enqueue(target);
 }
 
@@ -106,32 +106,32 @@ bool Sender::is_to_repeat(NodeId target, const kube::Outcome<kube::Reply>& outco
     return false;
   }
   if (fault && fault->kind == FaultKind::conflict && fault->message.find("UID in precondition") != std::string::npos) {
-    run_.gone(target, "another one has its name by now, and stays");
+    run_.gone(target, "another object has its name now and is not touched");
     return false;
   }
   if (fault && fault->kind != FaultKind::conflict && fault->disposition == kube::Disposition::permanent) {
     auto around = run_.find_namespace_of(target);
     bool goes_anyway = around && run_.plan()->state(*around) == Plan::State::started;
     if (goes_anyway && run_.state(*around).told) {
-      told(target, "goes with its namespace");
+      told(target, "deleted with its namespace");
       return false;
     }
     if (!goes_anyway) {
       run_.refuse(
           target,
-          Error(ErrorKind::denied, fmt::format("{} could not be removed", run_.key(target).text())).because(error));
+          Error(ErrorKind::denied, fmt::format("{} could not be deleted", run_.key(target).text())).because(error));
       return false;
     }
   }
   bool is_news = !entry.fault || entry.fault->message() != error.message();
   entry.fault = error;
   if (is_news)
-    run_.tell(EventKind::error, target, "not removed", "its removal was not accepted, and is tried again", error);
+    run_.tell(EventKind::error, target, "not removed", "the deletion was not accepted and is retried", error);
   return true;
 }
 
 void Sender::would_go(NodeId target) {
-  run_.tell(EventKind::note, target, "would go", "would be removed");
+  run_.tell(EventKind::note, target, "would go", "would be deleted");
   run_.ended(target, State::would_go);
 }
 

@@ -180,7 +180,8 @@ std::string StuckMonitor::behind_text() const {
       first = fmt::format("{} for {} ({})", run_.key(i).text(), run_.key(edge.needs).text(), edge.reason);
   }
   if (behind == 0) return {};
-  return fmt::format("; {} {} behind: {}{}", behind, behind == 1 ? "waits" : "wait", first, behind == 1 ? "" : ", …");
+  return fmt::format("; {} wait{} for other objects: {}{}", behind, behind == 1 ? "s" : "", first,
+                     behind == 1 ? "" : ", …");
 }
 
 void StuckMonitor::tell_waiting() {
@@ -192,7 +193,7 @@ void StuckMonitor::tell_waiting() {
     if (++count > kRemindedOf) continue;
     std::string rate = rate_text(entry, run_.loop().now());
     bool slow = !entry.stuck;
-    text += fmt::format("{}{} ({}{}{})", text.empty() ? "" : "; ", run_.key(i).text(), slow ? "going" : "stuck",
+    text += fmt::format("{}{} ({}{}{})", text.empty() ? "" : "; ", run_.key(i).text(), slow ? "being deleted" : "stuck",
                         rate.empty() ? "" : ", ", rate);
   }
   if (count == 0) return;
@@ -216,11 +217,11 @@ Error StuckMonitor::still_there(NodeId target, Duration within) const {
   auto placed = [&](Error error) { return where.empty() ? error : std::move(error).at(where); };
   if (const Error* interruption = tracker_.interruption(target))
     return placed(Error(ErrorKind::unavailable,
-                        fmt::format("after {} it is not known whether {} is gone", short_text(within), key.text()))
+                        fmt::format("after {} it is not known whether {} is deleted", short_text(within), key.text()))
                       .because(*interruption));
   if (entry.fault)
     return placed(
-        Error(ErrorKind::timeout, fmt::format("{} could not be removed within {}", key.text(), short_text(within)))
+        Error(ErrorKind::timeout, fmt::format("{} could not be deleted within {}", key.text(), short_text(within)))
             .because(*entry.fault));
   std::string rate = rate_text(entry, run_.loop().now());
   Error error(ErrorKind::timeout, fmt::format("{} is still there after {}{}{}", key.text(), short_text(within),
@@ -257,14 +258,13 @@ Task<void> StuckMonitor::force(NodeId target, const Evidence& evidence, const st
   if (names.empty()) co_return;
   std::string orphans = leaves;
   if (size_t left = evidence.remaining.size())
-    orphans = left == 1 ? "1 object that is left in it" : fmt::format("{} objects that are left in it", left);
+    orphans = left == 1 ? "1 object that remains in it" : fmt::format("{} objects that remain in it", left);
   std::string question = fmt::format(
-      "{} does not go by itself. Its finalizers ({}) would be removed by force, and what they stand for is "
-      "not cleaned up{}{}.",
+      "{} is stuck. Its finalizers ({}) would be removed by force, without the cleanup that they wait for{}{}.",
       key.text(), names, orphans.empty() ? "" : "; this may be left behind: ", orphans);
   if (!co_await may_force(target, std::move(question))) co_return;
   run_.tell(EventKind::warning, target, "forced",
-            fmt::format("finalizers are removed by force: {}{}{}", names,
+            fmt::format("removing finalizers by force: {}{}{}", names,
                         orphans.empty() ? "" : "; this may be left behind: ", orphans));
   forced(target,
          co_await client_
@@ -309,15 +309,15 @@ Task<void> StuckMonitor::force_contents(NodeId target, const RemainingContent& l
     named += fmt::format("{}{} ({})", i == 0 ? "" : ", ", chosen[i]->key.text(), chosen[i]->finalizers());
   if (chosen.size() > kNamedContents) named += fmt::format(" and {} more", chosen.size() - kNamedContents);
   std::string question = fmt::format(
-      "{} does not go by itself. The finalizers of what is left in it would be removed by force, and what they stand "
-      "for is not cleaned up: {}.",
+      "{} is stuck. The finalizers of the remaining objects in it would be removed by force, without the cleanup that "
+      "they wait for: {}.",
       run_.key(target).text(), named);
   if (!co_await may_force(target, std::move(question))) co_return;
   for (const RemainingObject* one : chosen) {
     run_.add_event({.kind = EventKind::warning,
                     .key = one->key,
                     .state = "forced",
-                    .text = "finalizers are removed by force: " + one->finalizers()});
+                    .text = "removing finalizers by force: " + one->finalizers()});
     auto done =
         co_await client_
             .patch(one->resource, one->key.ns, one->key.name, kube::PatchType::merge, without_finalizers(one->object))
@@ -341,13 +341,13 @@ Task<void> StuckMonitor::finalize(NodeId target, const Evidence& evidence, const
   for (const Json& one : evidence.object["spec"]["finalizers"].items())
     names += fmt::format("{}{}", names.empty() ? "" : ", ", one.string_or(""));
   std::string left = unreachable.empty()
-                         ? "nothing is left in it"
-                         : "this stays in etcd, and comes back with the next namespace of that name: " + unreachable;
-  std::string question = fmt::format("{} does not go by itself. Its own finalizers ({}) would be removed by force; {}.",
-                                     key.text(), names, left);
+                         ? "nothing remains in it"
+                         : "this stays in etcd and reappears with the next namespace of that name: " + unreachable;
+  std::string question =
+      fmt::format("{} is stuck. Its own finalizers ({}) would be removed by force; {}.", key.text(), names, left);
   if (!co_await may_force(target, std::move(question))) co_return;
   run_.tell(EventKind::warning, target, "forced",
-            fmt::format("its own finalizers are removed by force: {}; {}", names, left));
+            fmt::format("removing its own finalizers by force: {}; {}", names, left));
   Json object = evidence.object;
   object.make("spec").make("finalizers") = Json::Array();
   forced(target,

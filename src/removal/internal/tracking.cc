@@ -140,7 +140,7 @@ void Tracker::failed(const Source& source) {
               *source.watched->trouble());
   if (is_served || !run_.plan()) return;
   for (NodeId i : run_.ids())
-    if (source_of(i) == &source) run_.gone(i, "its kind is not served any more");
+    if (source_of(i) == &source) run_.gone(i, "its kind is no longer served");
 }
 
 const Tracker::Source* Tracker::source_of(NodeId target) const {

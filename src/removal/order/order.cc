@@ -131,7 +131,7 @@ class Ordering {
     if (definitions.empty()) return;
     for (NodeId i : ids()) {
       auto found = definitions.find(targets_[i].key.group + "/" + targets_[i].key.kind);
-      if (found != definitions.end()) after(found->second, i, Strength::must, "it is an instance of it");
+      if (found != definitions.end()) after(found->second, i, Strength::must, "an instance of it");
     }
   }
 
@@ -141,7 +141,7 @@ class Ordering {
       std::string_view group = (*targets_[service].live)["spec"]["group"].string_or("");
       for (NodeId i : ids())
         if (targets_[i].key.group == group && turns_[i] == Turn::held)
-          after(service, i, Strength::must, "its API serves it");
+          after(service, i, Strength::must, "served by its API");
     }
   }
 
@@ -152,7 +152,7 @@ class Ordering {
         if (turns_[i] != Turn::held) continue;
         if (is_asked(hook.webhook, targets_[i], admission::Operation::update) ||
             is_asked(hook.webhook, targets_[i], admission::Operation::remove))
-          after(hook.configuration, i, Strength::must, fmt::format("webhook {} guards it", hook.webhook.name));
+          after(hook.configuration, i, Strength::must, fmt::format("guarded by webhook {}", hook.webhook.name));
       }
     }
     for (NodeId i : ids()) {
@@ -160,7 +160,7 @@ class Ordering {
       for (NodeId definition : ids())
         if (is_crd(targets_[definition].key))
           after(i, definition, targets_[definition].takes_others ? Strength::must : Strength::better,
-                "its instances may be guarded by it");
+                "it may guard the instances");
     }
   }
 
@@ -168,9 +168,9 @@ class Ordering {
     if (!has(Turn::rest)) return;
     std::vector<std::pair<NodeId, std::string>> gates;
     if (has(Turn::held))
-      gates.emplace_back(all_of(Turn::held, "what controllers have to clean up"), "it may be needed by what cleans up");
+      gates.emplace_back(all_of(Turn::held, "objects that controllers clean up"), "the cleanup may need it");
     if (has(Turn::webhook))
-      gates.emplace_back(all_of(Turn::webhook, "webhook configurations"), "it may be behind a webhook");
+      gates.emplace_back(all_of(Turn::webhook, "webhook configurations"), "it may serve a webhook");
     for (const auto& [gate, reason] : gates)
       for (NodeId i : ids())
         if (turns_[i] == Turn::rest) after(i, gate, Strength::must, reason);
@@ -198,15 +198,16 @@ class Ordering {
       auto found = namespaces.find(ns);
       if (ns.empty() || found == namespaces.end()) continue;
       if (!targets_[found->second].at_once || ordered.contains(ns))
-        after(found->second, i, Strength::must, "it is in it");
+        after(found->second, i, Strength::must, "in this namespace");
     }
     // A namespace may contain a controller that cleans up, or pods behind a webhook or an API, whoever created them.
     for (Turn turn : {Turn::held, Turn::definition, Turn::webhook}) {
       if (!has(turn)) continue;
-      NodeId gate = all_of(turn, turn == Turn::held         ? "what controllers have to clean up"
+      NodeId gate = all_of(turn, turn == Turn::held         ? "objects that controllers clean up"
                                  : turn == Turn::definition ? "CRDs and APIServices"
                                                             : "webhook configurations");
-      for (const auto& [name, node] : namespaces) after(node, gate, Strength::must, "what cleans up may be in it");
+      for (const auto& [name, node] : namespaces)
+        after(node, gate, Strength::must, "the controllers that clean up may be in it");
     }
   }
 
@@ -262,7 +263,8 @@ class Ordering {
         bool is_wave = waves.contains(node) || waves.contains(need.target);
         bool is_written = need.reason == "config.kubernetes.io/depends-on" || need.reason == "fairlead.dev/needs";
         if (!later || !need.hard || !(is_wave || is_written)) continue;
-        after(*later, *sooner, Strength::wished, is_wave ? "waves go in reverse" : std::string(need.reason));
+        after(*later, *sooner, Strength::wished,
+              is_wave ? "waves are deleted in reverse order" : std::string(need.reason));
       }
     }
   }
@@ -295,7 +297,7 @@ void break_loops(Order& order) {
         if (closes(edge)) reasons.insert(edge.reason);
       for (const std::string& reason : reasons)
         order.notes.push_back(
-            fmt::format("{}: not kept where it contradicts what finalizers and webhooks need", reason));
+            fmt::format("{}: ignored where it contradicts what finalizers and webhooks need", reason));
     }
     std::erase_if(order.edges, closes);
   }

@@ -128,8 +128,10 @@ TEST(Order, AWaveGivesWayToWhatFinalizersNeed) {
       deployment("operator"));
   EXPECT_THAT(odd.turns(), ElementsAre("w", "operator"));
   Order order = order_of(odd.targets);
-  EXPECT_THAT(order.notes,
-              ElementsAre("waves go in reverse: not kept where it contradicts what finalizers and webhooks need"));
+  EXPECT_THAT(
+      order.notes,
+      ElementsAre(
+          "waves are deleted in reverse order: ignored where it contradicts what finalizers and webhooks need"));
 }
 
 // What is only better is given up first, so that what people wrote down holds where it can.
@@ -155,7 +157,7 @@ TEST(Plan, WhatFailsHoldsWhatGoesAfterIt) {
   std::vector<plan::Edge> unmet = plan.unmet(NodeId(0), 5);
   ASSERT_EQ(unmet.size(), 1U);
   EXPECT_EQ(unmet[0].needs, NodeId(1));
-  EXPECT_EQ(unmet[0].reason, "it is an instance of it");
+  EXPECT_EQ(unmet[0].reason, "an instance of it");
   plan.failed(NodeId(1));
   EXPECT_EQ(plan.state(NodeId(0)), Plan::State::blocked);
   EXPECT_THAT(plan.blocked_by(NodeId(1)), ElementsAre(NodeId(0), NodeId(3)));

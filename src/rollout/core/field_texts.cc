@@ -114,7 +114,7 @@ UnknownFields unknown_fields(const Run& run, NodeId node, const kube::Fault& fau
     const auto* name = std::get_if<std::string>(&path->steps().back());
     std::optional<std::string> meant = name ? nearest(*name, names_beside(*schema, *path)) : std::nullopt;
     std::string where = manifest::locate(object.source(), *path).text();
-    std::string line = fmt::format("there is no field {}", text);
+    std::string line = fmt::format("unknown field {}", text);
     if (!unknown.lines.empty()) line += fmt::format(" ({})", where);
     if (meant) line += fmt::format("; did you mean {}?", text_of(*path, *meant));
     if (unknown.lines.empty()) {

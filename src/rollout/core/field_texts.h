@@ -17,7 +17,7 @@ std::vector<std::string> owner_lines(const kube::Fault& conflict);
 std::string conflict_advice(const kube::Fault& conflict);
 
 struct UnknownFields {
-  // One line per field: "there is no field spec.replica; did you mean spec.replicas?"
+  // One line per field: "unknown field spec.replica; did you mean spec.replicas?"
   std::vector<std::string> lines;
   // The file:line of the first field.
   std::string where;

@@ -44,8 +44,7 @@ class FieldTextsTest : public RolloutTest {
 };
 
 TEST_F(FieldTextsTest, AFieldThatThereIsNotHasItsLineAndWhatWasMeant) {
-  EXPECT_EQ(
-      said_about(R"(apiVersion: apps/v1
+  EXPECT_EQ(said_about(R"(apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
 spec:
@@ -58,12 +57,12 @@ spec:
       - name: web
         imag: web
 )"),
-      "error: Deployment default/web was not accepted\n"
-      "  because   there is no field spec.replica; did you mean spec.replicas?\n"
-      "  because   there is no field spec.template.spec.containers[0].imag (DIR/field_texts.yaml:12); did you mean "
-      "spec.template.spec.containers[0].image?\n"
-      "  from      DIR/field_texts.yaml:6\n"
-      "  next      kubectl explain deployment.spec\n");
+            "error: Deployment default/web was not accepted\n"
+            "  because   unknown field spec.replica; did you mean spec.replicas?\n"
+            "  because   unknown field spec.template.spec.containers[0].imag (DIR/field_texts.yaml:12); did you mean "
+            "spec.template.spec.containers[0].image?\n"
+            "  from      DIR/field_texts.yaml:6\n"
+            "  next      kubectl explain deployment.spec\n");
 }
 
 TEST_F(FieldTextsTest, OfACustomResourceToo) {
@@ -86,7 +85,7 @@ metadata: {name: w}
 spec:
   siz: 1
 )"),
-              HasSubstr("because   there is no field spec.siz; did you mean spec.size?\n"
+              HasSubstr("because   unknown field spec.siz; did you mean spec.size?\n"
                         "  from      DIR/field_texts.yaml:18\n"));
 }
 

@@ -144,9 +144,9 @@ Error not_ready_error(const Run& run, const Evidence& evidence, NodeId node, std
   if (!verdict.reason.empty()) chain.causes.push_back(verdict.reason);
   chain.add(why_pods(run, evidence, node, as_stored(run, node)));
   if (const Error* unseen = evidence.trouble("Pod", object.ns()))
-    chain.causes.push_back("its pods cannot be seen: " + unseen->message());
+    chain.causes.push_back("its pods cannot be read: " + unseen->message());
   if (const Error* unseen = evidence.trouble("StorageClass", ""); unseen && object.kind() == "PersistentVolumeClaim")
-    chain.causes.push_back("whether it is bound only on first use cannot be seen: " + unseen->message());
+    chain.causes.push_back("it is not known whether it is bound only on first use: " + unseen->message());
   if (chain.next.empty())
     chain.next = fmt::format("kubectl {}describe {} {}", object.ns().empty() ? "" : "-n " + object.ns() + " ",
                              object.kind(), object.name());
@@ -160,10 +160,10 @@ Error unclaimed_error(const Run& run, const Evidence& evidence, const Unclaimed&
                       Duration within) {
   Chain chain;
   if (unclaimed.guard)
-    chain.causes.push_back(
-        fmt::format("{} holds its record, {}", run.graph().guards()[*unclaimed.guard].text(), unclaimed.record));
+    chain.causes.push_back(fmt::format("{} blocks writes to its inventory, {}",
+                                       run.graph().guards()[*unclaimed.guard].text(), unclaimed.record));
   if (!unclaimed.other.empty())
-    chain.causes.push_back(fmt::format("{} has claimed it, and could not give a sign of life either", unclaimed.other));
+    chain.causes.push_back(fmt::format("{} has claimed it, and could not renew its claim either", unclaimed.other));
   add_fault(chain, fault);
   if (unclaimed.guard) {
     Chain below = what_backs_it(run, evidence, run.graph().guards()[*unclaimed.guard]);
@@ -172,7 +172,8 @@ Error unclaimed_error(const Run& run, const Evidence& evidence, const Unclaimed&
   }
   if (unclaimed.repairable)
     chain.next =
-        "fairlead apply … without --name and --prune writes no record, and can repair the webhook; then run this again";
+        "fairlead apply … without --name and --prune writes no inventory and can repair the webhook; then run this "
+        "again";
   return std::move(chain).under(ErrorKind::timeout,
                                 fmt::format("bundle {} in namespace {} could not be claimed within {}",
                                             unclaimed.bundle, unclaimed.home, short_text(within)),
@@ -186,7 +187,7 @@ std::string held_text(const Run& run, NodeId node) {
     if (state.fault) return state.fault->explanation;
   }
   std::vector<plan::Edge> unmet = run.plan().unmet(node);
-  if (unmet.empty()) return "on its way";
+  if (unmet.empty()) return "being sent";
   std::string text = fmt::format("{} ({})", run.graph().text(unmet.front().needs), unmet.front().reason);
   if (unmet.size() > 1) text += fmt::format(" and {} more", unmet.size() - 1);
   return text;

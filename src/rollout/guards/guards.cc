@@ -223,7 +223,7 @@ void Guards::give_up_proof(GuardId guard, const std::string& why) {
   state.unprovable = true;
   state.standing.proved = false;
   run_.note(EventKind::warning,
-            fmt::format("{} is not proved to be in effect: {}", run_.graph().guards()[guard].text(), why));
+            fmt::format("could not prove that {} is in effect: {}", run_.graph().guards()[guard].text(), why));
 }
 
 Task<Result<void>> Guards::prove_effect(GuardId guard) {
@@ -315,10 +315,9 @@ void Guards::tell_unchecked(GuardId guard) {
     for (const graph::GuardMatch& match : run_.graph().guards_of(node))
       if (match.guard == guard && !match.by_pods && !run_.unchanged(node)) ++guarded;
   if (guarded == 0) return;
-  run_.note(
-      EventKind::warning,
-      fmt::format("not checked: whether {}, which comes or changes with this bundle, admits the {} that it guards",
-                  it.text(), guarded == 1 ? "object" : fmt::format("{} objects", guarded)));
+  run_.note(EventKind::warning,
+            fmt::format("not checked: whether {}, which this bundle creates or changes, admits the {} that it guards",
+                        it.text(), guarded == 1 ? "object" : fmt::format("{} objects", guarded)));
 }
 
 Task<Result<void>> Guards::climb_ladder(GuardId guard) {

@@ -101,7 +101,7 @@ Task<Result<bool>> Guards::every_endpoint_listens(GuardId guard, const std::set<
   }
   if (!proof->hopeless && ++states_[guard].silent_rounds < kSilentRounds) co_return false;
   run_.note(EventKind::warning,
-            fmt::format("{} answers, but not each of its endpoints is proved to: {}", it.text(), proof->why_not));
+            fmt::format("could not prove that every endpoint of {} answers: {}", it.text(), proof->why_not));
   co_return true;
 }
 
@@ -122,7 +122,7 @@ Task<Result<void>> Guards::await_answer(GuardId guard) {
       // No proof is possible. What remains is what the cluster shows: whether an endpoint is ready.
       auto count = it.service ? evidence_.endpoints(it.service->ns, it.service->name) : std::nullopt;
       if (!count || count->ready > 0) {
-        run_.note(EventKind::warning, fmt::format("{} is not proved to answer: {}", it.text(), proof.why_not));
+        run_.note(EventKind::warning, fmt::format("could not prove that {} answers: {}", it.text(), proof.why_not));
         state.answering.reset();
         break;
       }
@@ -159,7 +159,8 @@ void Guards::warn_of_skipping(GuardId guard, const Proof& proof) {
   for (NodeId node : run_.objects())
     for (const graph::GuardMatch& match : run_.graph().guards_of(node)) {
       if (match.guard != guard || match.by_pods || run_.unchanged(node)) continue;
-      std::string text = fmt::format("{} does not answer and ignores failures: it is skipped: {}", it.text(), why);
+      std::string text = fmt::format("{} does not answer and has failurePolicy Ignore, so the API server skips it: {}",
+                                     it.text(), why);
       run_.edit(node).warnings.push_back(text);
       run_.tell(EventKind::warning, node, "skipped", std::move(text));
     }

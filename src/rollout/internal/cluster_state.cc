@@ -82,8 +82,7 @@ Task<Result<graph::ClusterState>> read_cluster(kube::Client& client, const kube:
   });
   if (!listing.unread.empty())
     notes.push_back(
-        fmt::format("this user may not list {} of the cluster: what they hold up shows only when the API "
-                    "server refuses it",
+        fmt::format("this user may not list {}: what they block is known only when the API server refuses it",
                     fmt::join(listing.unread, ", ")));
   for (Wanted& one : wanted)
     for (Json& item : one.read) one.into->push_back(std::move(item));

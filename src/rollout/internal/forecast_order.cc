@@ -84,8 +84,8 @@ class Order {
       bool decides = guard.kind != graph::Guard::Kind::conversion && guard.kind != graph::Guard::Kind::api_service;
       if (!decides || match.by_pods || exempt_.contains({node, match.guard}) || !guard.object || !acts(*guard.object))
         continue;
-      return fmt::format("{} {} with the bundle and has not seen it", guard.text(),
-                         guard.in_cluster ? "changes" : "comes");
+      return fmt::format("{} is {} by this bundle and has not checked it", guard.text(),
+                         guard.in_cluster ? "changed" : "created");
     }
     return {};
   }

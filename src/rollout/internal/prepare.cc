@@ -53,16 +53,16 @@ Task<manifest::Errors> open_inventory(kube::Client& client, kube::Discovery& dis
       .waiting =
           [&journal](const inventory::Claim& other, Duration at_most) {
             auto seconds = std::chrono::duration_cast<std::chrono::seconds>(at_most).count();
-            journal.add({.kind = EventKind::note,
-                         .text = fmt::format("{} is at work on this bundle, or was: seeing for at most {} s "
-                                             "whether it still is",
-                                             other.holder, seconds)});
+            journal.add(
+                {.kind = EventKind::note,
+                 .text = fmt::format("{} has claimed this bundle; checking whether that run is still alive (up to {}s)",
+                                     other.holder, seconds)});
           },
       .held_up =
           [&journal](const kube::Fault& fault) {
             journal.add({.kind = EventKind::warning,
-                         .text = fmt::format("the claim of the bundle cannot be renewed, and holds all the same, since "
-                                             "nobody can write its record until webhook {} answers: {}",
+                         .text = fmt::format("the claim of the bundle cannot be renewed until webhook {} answers, but "
+                                             "stays valid, because no other run can write the inventory either: {}",
                                              fault.webhook->name, fault.explanation)});
           }};
   auto opened = co_await retry_while_passing(client.loop(),

@@ -83,7 +83,7 @@ Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Jo
       journal.add({.kind = journal::EventKind::warning,
                    .key = member.key,
                    .state = "stays",
-                   .text = fmt::format("it is no part of the bundle any more, and stays: {} would go with it",
+                   .text = fmt::format("it left the bundle but is kept: {} would be deleted with it",
                                        dependent->key().text())});
       continue;
     }

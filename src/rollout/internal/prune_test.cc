@@ -40,9 +40,9 @@ TEST_F(RolloutTest, WhatObjectsOfTheBundleAreInIsNotPruned) {
   for (const journal::Event& event : events_)
     if (event.kind == journal::EventKind::warning) told.push_back(event.key.text() + ": " + event.text);
   EXPECT_EQ(told, (std::vector<std::string>{
-                      "Namespace team: it is no part of the bundle any more, and stays: Widget team/w would go with it",
-                      "CustomResourceDefinition widgets.example.com: it is no part of the bundle any more, and stays: "
-                      "Widget team/w would go with it"}));
+                      "Namespace team: it left the bundle but is kept: Widget team/w would be deleted with it",
+                      "CustomResourceDefinition widgets.example.com: it left the bundle but is kept: Widget team/w "
+                      "would be deleted with it"}));
   EXPECT_FALSE(get("/apis/example.com/v1/namespaces/team/widgets/w").is_null());
   // They are pruned once nothing of the bundle is in them.
   EXPECT_EQ(states(apply(fmt::format("{}{}", kOther, kMap), pruning())),
@@ -80,7 +80,7 @@ TEST_F(RolloutTest, WhatOthersAreInIsNotPruned) {
   for (const Options& options : {pruning(), with_contents}) {
     EXPECT_EQ(states(apply(fmt::format("{}{}", kOther, kMap), options)),
               "Namespace other unchanged\nConfigMap other/a unchanged\n");
-    EXPECT_THAT(events(), testing::HasSubstr("it stays: 1 object of others would go with it: Secret team/theirs of "
+    EXPECT_THAT(events(), testing::HasSubstr("kept: 1 object of others would be deleted with it: Secret team/theirs of "
                                              "bundle two, namespace default"));
     EXPECT_FALSE(get("/api/v1/namespaces/team/secrets/theirs").is_null());
   }

@@ -59,8 +59,8 @@ void ClaimKeeper::go_without(const Fault& fault) {
   without_ = fault;
   run_.note(
       EventKind::warning,
-      fmt::format("the bundle is not claimed, and nobody else is kept out of it, until webhook {} answers: {}. It "
-                  "is part of this bundle, so what the record of the bundle covers is rolled out all the same",
+      fmt::format("the bundle is not claimed, and other runs are not kept out, until webhook {} answers: {}. The "
+                  "webhook is part of this bundle, so objects that the inventory already covers are applied anyway",
                   fault.webhook->name, fault.explanation));
 }
 
@@ -105,7 +105,7 @@ Task<void> ClaimKeeper::hold() {
     if (claimed) {
       without_.reset();
       place.passed();
-      run_.note(EventKind::note, "the bundle is claimed now");
+      run_.note(EventKind::note, "the bundle is now claimed");
     } else if (may_pass(claimed.error())) {
       without_ = *claimed.error().fault();
       (void)look_at(*without_);
@@ -128,7 +128,7 @@ bool ClaimKeeper::is_recorded(NodeId node) const { return !without_ || inventory
 
 Task<Result<void>> ClaimKeeper::await_record(NodeId node, std::optional<kube::Failure>& last) {
   Fault fault = *without_;
-  fault.explanation = fmt::format("the record of the bundle, {}, has to cover it first: {}",
+  fault.explanation = fmt::format("the inventory of the bundle, {}, must cover it first: {}",
                                   inventory_->parent().text(), fault.explanation);
   ObjectState& state = run_.edit(node);
   state.waited_for = gate_for(fault);
@@ -165,7 +165,7 @@ Task<void> ClaimKeeper::give_back(const std::optional<std::vector<object::Key>>&
     if (end) co_return;
     bool again = remaining && inventory::webhook_in_the_way(end.error()) && run_.loop().now() + pause < until;
     if (again && co_await sleep_for(run_.loop(), pause)) continue;
-    run_.note(EventKind::warning, "the bundle could not be given back: " + end.error().error().message());
+    run_.note(EventKind::warning, "the claim of the bundle could not be released: " + end.error().error().message());
     co_return;
   }
 }

@@ -133,11 +133,11 @@ TEST_F(ClaimKeeperTest, AnOperatorInTheWayOfItsOwnRecordIsRepaired) {
       "webhook v.maps.example.com (ValidatingWebhookConfiguration maps) intercepts the inventory of the bundle, "
       "ConfigMap default/fairlead-shop: its failurePolicy is Fail: while it does not answer, no run can claim the "
       "bundle or add objects to its inventory\n"
-      "the bundle is not claimed, and nobody else is kept out of it, until webhook v.maps.example.com answers: "
-      "webhook v.maps.example.com cannot be called: nothing listens behind service operator/webhook:443 (dial "
-      "tcp 10.96.7.243:443: connect: connection refused). It is part of this bundle, so what the record of the "
-      "bundle covers is rolled out all the same\n");
-  EXPECT_NE(texts(journal::EventKind::note).find("the bundle is claimed now\n"), std::string::npos) << events();
+      "the bundle is not claimed, and other runs are not kept out, until webhook v.maps.example.com answers: webhook "
+      "v.maps.example.com cannot be called: nothing listens behind service operator/webhook:443 (dial "
+      "tcp 10.96.7.243:443: connect: connection refused). The webhook is part of this bundle, so objects that the "
+      "inventory already covers are applied anyway\n");
+  EXPECT_NE(texts(journal::EventKind::note).find("the bundle is now claimed\n"), std::string::npos) << events();
   EXPECT_FALSE(record()["metadata"]["annotations"].contains("fairlead.dev/claim"));
 }
 
@@ -150,7 +150,7 @@ TEST_F(ClaimKeeperTest, WhatAnotherRunAddedBeforeALateClaimIsPruned) {
   options.prune = true;
   Ending ending = apply(bundle, options);
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
-  EXPECT_NE(texts(journal::EventKind::note).find("the bundle is claimed now\n"), std::string::npos) << events();
+  EXPECT_NE(texts(journal::EventKind::note).find("the bundle is now claimed\n"), std::string::npos) << events();
   EXPECT_NE(states(ending).find("Secret default/added removed\n"), std::string::npos) << states(ending);
   loop_.run(injector_.join());
 }
@@ -162,7 +162,7 @@ TEST_F(ClaimKeeperTest, WhatAnotherRunAddedBeforeALateClaimStaysRecorded) {
   later(seconds(15), [this] { return add_secret(); });
   Ending ending = apply(bundle, named());
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
-  EXPECT_NE(texts(journal::EventKind::note).find("the bundle is claimed now\n"), std::string::npos) << events();
+  EXPECT_NE(texts(journal::EventKind::note).find("the bundle is now claimed\n"), std::string::npos) << events();
   loop_.run(injector_.join());
   // Only what is recorded can be found.
   Options options = named();
@@ -176,7 +176,7 @@ TEST_F(ClaimKeeperTest, WhatTheRecordDoesNotCoverWaitsForTheClaim) {
   break_operator();
   Ending ending = apply(guard_of_config_maps() + std::string(kSecret), named());
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
-  size_t claimed = events().find("the bundle is claimed now");
+  size_t claimed = events().find("the bundle is now claimed");
   size_t stored =
       events().find(R"("kind":"Secret","namespace":"default","name":"s","source":"bundle.yaml:40"},"state":"created")");
   EXPECT_LT(claimed, stored) << events();
@@ -190,17 +190,17 @@ TEST_F(ClaimKeeperTest, ARecordThatCannotBeMadeIsReportedWithItsCauseAndAWayOut)
   break_operator();
   Ending ending = apply(guard_of_config_maps(), named());
   EXPECT_EQ(ending.how, Ending::How::timed_out);
-  EXPECT_EQ(
-      reports(ending),
-      "error: bundle shop in namespace default could not be claimed within 5m\n"
-      "  because   webhook v.maps.example.com (ValidatingWebhookConfiguration maps) holds its record, ConfigMap "
-      "default/fairlead-shop\n"
-      "  because   webhook v.maps.example.com cannot be called: nothing listens behind service "
-      "operator/webhook:443 (dial tcp 10.96.7.243:443: connect: connection refused)\n"
-      "  because   service operator/webhook has no endpoints\n"
-      "  because   no pod has the labels that it selects: app=operator\n"
-      "  next      fairlead apply … without --name and --prune writes no record, and can repair the webhook; then "
-      "run this again\n");
+  EXPECT_EQ(reports(ending),
+            "error: bundle shop in namespace default could not be claimed within 5m\n"
+            "  because   webhook v.maps.example.com (ValidatingWebhookConfiguration maps) blocks writes to its "
+            "inventory, ConfigMap "
+            "default/fairlead-shop\n"
+            "  because   webhook v.maps.example.com cannot be called: nothing listens behind service "
+            "operator/webhook:443 (dial tcp 10.96.7.243:443: connect: connection refused)\n"
+            "  because   service operator/webhook has no endpoints\n"
+            "  because   no pod has the labels that it selects: app=operator\n"
+            "  next      fairlead apply … without --name and --prune writes no inventory and can repair the webhook; "
+            "then run this again\n");
   EXPECT_LT(ending.requests, 250u);
   // About every 30 s.
   EXPECT_GE(std::ranges::count(events_, journal::EventKind::waiting, &journal::Event::kind), 7);
@@ -229,7 +229,7 @@ TEST_F(ClaimKeeperTest, WhoMayBeAliveIsNotPassedBy) {
   break_operator();
   Ending ending = apply(guard_of_config_maps(), named());
   EXPECT_EQ(ending.how, Ending::How::timed_out);
-  EXPECT_NE(reports(ending).find("ben has claimed it, and could not give a sign of life either"), std::string::npos)
+  EXPECT_NE(reports(ending).find("ben has claimed it, and could not renew its claim either"), std::string::npos)
       << reports(ending);
   EXPECT_EQ(states(ending).find("unchanged"), std::string::npos) << states(ending);
 }
@@ -240,11 +240,12 @@ TEST_F(ClaimKeeperTest, AnOperatorThatIsReplacedMayTakeLongerThanAClaimLives) {
       apply(guard_of_config_maps("sandbox.fairlead.dev/ready-after: 2m") + config_map("a") + config_map("b"), named());
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
   EXPECT_GT(ending.took, std::chrono::minutes(2));
-  EXPECT_NE(texts(journal::EventKind::warning)
-                .find("the claim of the bundle cannot be renewed, and holds all the same, since nobody can write its "
-                      "record until webhook v.maps.example.com answers: webhook v.maps.example.com cannot be called: "
-                      "nothing listens"),
-            std::string::npos)
+  EXPECT_NE(
+      texts(journal::EventKind::warning)
+          .find("the claim of the bundle cannot be renewed until webhook v.maps.example.com answers, but stays valid, "
+                "because no other run can write the inventory either: webhook v.maps.example.com cannot be called: "
+                "nothing listens"),
+      std::string::npos)
       << texts(journal::EventKind::warning);
   EXPECT_FALSE(record()["metadata"]["annotations"].contains("fairlead.dev/claim"));
 }
@@ -284,9 +285,9 @@ TEST_F(ClaimKeeperTest, PruningEndsWithTheClaim) {
   Ending ending = apply(config_map("a"), options);
   EXPECT_EQ(ending.how, Ending::How::failed);
   EXPECT_LT(ending.took, seconds(25));
-  EXPECT_NE(reports(ending).find("error: bundle shop in namespace default is no longer held by this run\n"
+  EXPECT_NE(reports(ending).find("error: bundle shop in namespace default is no longer claimed by this run\n"
                                  "  because   somebody removed the claim from ConfigMap default/fairlead-shop\n"
-                                 "  next      run again when nobody else is at work on it\n"),
+                                 "  next      run again when no other run is working on it\n"),
             std::string::npos)
       << reports(ending);
   loop_.run(injector_.join());

@@ -116,7 +116,7 @@ void Forecaster::accepted(NodeId node, const Json& answer) {
       if (!managers.empty()) forecast.note = "its fields would be taken over from " + names_of(managers);
       if (before) look_at_definition(node, *before, after);
       if (!before) forecast.change = {};
-      if (!before) forecast.note = "it cannot be read, so what would change is not known";
+      if (!before) forecast.note = "it cannot be read, so it is not known what would change";
       break;
     }
   }

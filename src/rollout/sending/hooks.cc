@@ -78,11 +78,10 @@ Task<void> delete_ended(kube::Client& client, Run& run, NodeId node, std::string
   CancelAt timer(run.loop(), run.loop().now() + kEnding, time_limit);
   auto removed = co_await remove(client, run, node, run.state(node).uid, time_limit).governed_by(&time_limit);
   if (removed || removed.error().is(FaultKind::not_found))
-    run.tell(EventKind::note, node, "deleted",
-             fmt::format("it is deleted, as its hook-delete-policy says: {}", policy));
+    run.tell(EventKind::note, node, "deleted", fmt::format("deleted because of its hook-delete-policy: {}", policy));
   else
     run.tell(EventKind::warning, node, "stays",
-             fmt::format("it should be deleted, as its hook-delete-policy says ({}), and is not: {}", policy,
+             fmt::format("could not be deleted, although its hook-delete-policy is {}: {}", policy,
                          removed.error().error().message()));
 }
 
@@ -108,7 +107,7 @@ Task<kube::Outcome<Json>> find_former(kube::Client& client, Run& run, NodeId nod
 Task<kube::Outcome<void>> delete_former(kube::Client& client, Run& run, NodeId node, Json former) {
   std::string uid(former["metadata"]["uid"].string_or(""));
   run.tell(EventKind::note, node, "recreate",
-           "it is a hook of Helm: the one of an earlier run is deleted, and it runs again");
+           "Helm hook: the object of an earlier run is deleted, and the hook runs again");
   auto removed = co_await remove(client, run, node, uid, run.halt().requests());
   if (!removed && !removed.error().is(FaultKind::not_found)) co_return std::unexpected(std::move(removed).error());
   for (Backoff pauses = kRetryPauses;;) {

@@ -164,8 +164,7 @@ TEST_F(HooksTest, ADeletionThatIsNotAnsweredDoesNotHoldTheRun) {
   Ending ending = loop_.run(roll_out(client, discovery, bundle_of(bundle), {.run = "r"}, journal_, nullptr));
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
   EXPECT_LT(ending.took, std::chrono::seconds(25)) << "10 s for the deletion";
-  EXPECT_NE(events().find("it should be deleted, as its hook-delete-policy says (hook-succeeded), and is not"),
-            std::string::npos)
+  EXPECT_NE(events().find("could not be deleted, although its hook-delete-policy is hook-succeeded"), std::string::npos)
       << events();
 }
 
@@ -180,7 +179,7 @@ TEST_F(HooksTest, OneThatSucceededIsDeletedWhereThatIsAskedFor) {
     EXPECT_EQ(uid("prepare"), "");
     EXPECT_EQ(get("/api/v1/namespaces/default/serviceaccounts/helper")["metadata"]["name"].string_or(""), "");
     EXPECT_NE(uid("stays"), "");
-    EXPECT_THAT(events(), HasSubstr("it is deleted, as its hook-delete-policy says: hook-succeeded"));
+    EXPECT_THAT(events(), HasSubstr("deleted because of its hook-delete-policy: hook-succeeded"));
   }
 }
 

@@ -219,7 +219,7 @@ Task<Result<bool>> Sender::resolve_conflict(NodeId node, const Failure& failure,
     refuse(node, failure, std::nullopt);
   } else {
     inventory::Owner owner = co_await inventory::find_owner(client_, live);
-    if (force) run_.tell(EventKind::note, node, "moved", "it is moved here from " + owner.text);
+    if (force) run_.tell(EventKind::note, node, "moved", "moved here from " + owner.text);
     else belongs_elsewhere(node, owner);
   }
   co_return !force;
@@ -228,7 +228,7 @@ Task<Result<bool>> Sender::resolve_conflict(NodeId node, const Failure& failure,
 Task<Result<bool>> Sender::recreate(NodeId node) {
   const object::Object& object = run_.object(node);
   const object::Resource& resource = *run_.kinds().of(object);
-  run_.tell(EventKind::note, node, "recreate", "a field that cannot be changed differs: it is deleted and made again");
+  run_.tell(EventKind::note, node, "recreate", "an immutable field differs: it is deleted and created again");
   for (Backoff pauses = kRetryPauses;;) {
     auto there = co_await client_.get(resource, object.ns(), object.name());
     if (!there && there.error().is(FaultKind::not_found)) co_return false;
@@ -263,7 +263,7 @@ Task<Result<bool>> Sender::make_anew(NodeId node) {
   if (former && former->is_null()) co_return false;
   if (former && run_.options().dry_run) {
     co_await replace_unchecked(
-        node, "it is a hook of Helm: the one of an earlier run would be deleted, and it would run again");
+        node, "Helm hook: the object of an earlier run would be deleted, and the hook would run again");
     co_return true;
   }
   kube::Outcome<void> deleted;
@@ -341,7 +341,7 @@ void Sender::refuse(NodeId node, const Failure& failure, std::optional<Duration>
 
 Task<Result<bool>> Sender::make_sendable(NodeId node, RetryGate::Place& place, std::optional<Failure>& last) {
   if (run_.options().dry_run && !run_.kinds().of(run_.object(node))) {
-    co_await unchecked(node, "it cannot be checked before the API that serves its kind is there", false);
+    co_await unchecked(node, "it cannot be checked before its API is served", false);
     co_return true;
   }
   CO_TRY(co_await learn_kind(node, last));
@@ -385,8 +385,7 @@ Task<Result<bool>> Sender::send_once(NodeId node, Attempt& attempt, RetryGate::P
         accept(node, *std::move(outcome));
         co_return true;
       case Then::await_gone:
-        run_.tell(EventKind::parked, node, "terminating",
-                  "one of that name is being deleted, and has to be gone first");
+        run_.tell(EventKind::parked, node, "terminating", "an object of that name is still being deleted");
         CO_TRY(co_await await_gone(node));
         co_return false;
       case Then::apply_again: break;
@@ -407,7 +406,7 @@ Task<Result<bool>> Sender::answer_refusal(NodeId node, Attempt& attempt, RetryGa
   if (run_.options().dry_run && !run_.options().compare_only && failure.is(FaultKind::forbidden))
     co_return co_await compare_instead(node, attempt, place, failure);
   if (run_.options().dry_run && next == Next::recreate) {
-    co_await replace_unchecked(node, "a field that cannot be changed differs: it would be deleted and made again");
+    co_await replace_unchecked(node, "an immutable field differs: it would be deleted and created again");
     co_return true;
   }
   if (std::string why = reason_not_to_check(next, failure); !why.empty()) {
@@ -442,9 +441,8 @@ void Sender::tell_pause(NodeId node, const Failure& failure) {
   const Fault* fault = failure.fault();
   if (fault && may_have_outdated_schema(node, *fault)) {
     if (!state.fault || state.fault->kind != fault->kind)
-      run_.tell(
-          EventKind::parked, node, std::string(kube::name_of(fault->kind)),
-          "its CRD changed in this run, and the API server may still use the former schema: " + fault->explanation);
+      run_.tell(EventKind::parked, node, std::string(kube::name_of(fault->kind)),
+                "its CRD changed in this run, and the API server may still use the old schema: " + fault->explanation);
   } else {
     run_.tell(EventKind::error, node, fault ? std::string(kube::name_of(fault->kind)) : "no answer",
               failure.error().message());

@@ -15,9 +15,9 @@ std::string Sender::reason_not_to_check(Next next, const Failure& failure) const
     return "it cannot be checked: " + failure.fault()->explanation;
   if (next != Next::park) return {};
   switch (failure.fault()->wait.what) {
-    case kube::Awaited::namespace_there: return "its namespace comes with the bundle";
-    case kube::Awaited::definition: return "its CRD comes with the bundle";
-    default: return "it cannot be checked before the rest of the bundle is there: " + failure.fault()->explanation;
+    case kube::Awaited::namespace_there: return "its namespace is created by this bundle";
+    case kube::Awaited::definition: return "its CRD is created by this bundle";
+    default: return "it cannot be checked before the rest of the bundle is applied: " + failure.fault()->explanation;
   }
 }
 
@@ -52,7 +52,7 @@ Task<Result<bool>> Sender::compare_instead(NodeId node, Attempt& attempt, RetryG
   forecaster_.forbidden(node, *failure.fault());
   accept(node, *std::move(outcome));
   if (const auto& forecast = run_.state(node).forecast)
-    forecast->unchecked = "this user may not send it: Fairlead has compared it without the API server";
+    forecast->unchecked = "this user may not send it, so Fairlead compared it without the API server";
   co_return true;
 }
 

@@ -25,10 +25,10 @@ constexpr Duration kPodsGrace = std::chrono::seconds(3);
 // Returns the most likely reason for the deletion, from the object's last form.
 std::string who_deleted(const Json& last) {
   if (const Json& owners = last["metadata"]["ownerReferences"]; !owners.items().empty())
-    return fmt::format("it has an owner, {} {}: the garbage collector deletes it when its owner is not there",
+    return fmt::format("it has an owner, {} {}: the garbage collector deletes it if its owner does not exist",
                        owners.items()[0]["kind"].string_or("?"), owners.items()[0]["name"].string_or("?"));
   if (last["spec"].contains("ttlSecondsAfterFinished"))
-    return "its ttlSecondsAfterFinished deletes it soon after it has finished, before its result was seen";
+    return "its ttlSecondsAfterFinished deleted it before its result was seen";
   return "another user or a controller deleted it";
 }
 
@@ -171,8 +171,8 @@ void Tracker::cannot_see(NodeId node, Error why) {
   const object::Object& object = run_.object(node);
   std::string next = why.next();
   if (!next.empty()) next += "; or ";
-  next += "fairlead apply … --no-wait, which ends when everything is stored";
-  run_.failed(node, Error(why.kind(), fmt::format("{} is stored, but it cannot be seen whether it becomes ready",
+  next += "fairlead apply … --no-wait, which does not wait until objects are ready";
+  run_.failed(node, Error(why.kind(), fmt::format("{} is stored, but it is not known whether it becomes ready",
                                                   object.key().text()))
                         .because(std::move(why))
                         .at(object.source().text())
@@ -202,7 +202,7 @@ void Tracker::deleted(NodeId node, std::string_view how) {
   auto found = waiting_.find(node);
   if (found == waiting_.end()) return;
   const object::Object& object = run_.object(node);
-  Error error(ErrorKind::unavailable, fmt::format("{} {} while it was waited for", object.key().text(), how));
+  Error error(ErrorKind::unavailable, fmt::format("{} {} while Fairlead waited for it", object.key().text(), how));
   error = std::move(error).because(who_deleted(found->second.last)).at(object.source().text());
   run_.failed(node,
               std::move(error).next(fmt::format("kubectl {}get events --field-selector involvedObject.name={}; "
@@ -277,7 +277,7 @@ void Tracker::judge(NodeId node) {
     return;
   }
   if (verdict.state == State::terminating) {
-    deleted(node, "is being deleted");
+    deleted(node, "began terminating");
     return;
   }
   readiness::Why pods = why(node, found->second.last);
@@ -313,14 +313,14 @@ void Tracker::follow_outside(NodeId node) {
         if (!object.is_null() && !gone && readiness::judge(object).state == State::ready) run_.ready(node);
         if (const std::optional<Error>& trouble = watches_.at(name)->trouble())
           run_.failed(node, Error(trouble->kind(),
-                                  fmt::format("it cannot be seen whether {} is ready", run_.graph().key(node).text()))
+                                  fmt::format("it is not known whether {} is ready", run_.graph().key(node).text()))
                                 .because(*trouble));
       });
   scope_.spawn(watched->run());
   Duration limit = run_.timeout_for(key);
   waiting_[node].timers.push_back(run_.loop().call_after(limit, [this, node, limit, text = key.text()] {
-    run_.failed(node,
-                Error(ErrorKind::timeout, fmt::format("{} is not there and ready after {}", text, short_text(limit))));
+    run_.failed(node, Error(ErrorKind::timeout,
+                            fmt::format("{} does not exist or is not ready after {}", text, short_text(limit))));
   }));
 }
 

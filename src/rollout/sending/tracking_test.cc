@@ -76,7 +76,7 @@ TEST_F(TrackingTest, AUserOfTwoNamespacesSeesWhatBecomesOfThem) {
     EXPECT_LT(ending.took, seconds(10));
     EXPECT_EQ(count(journal::EventKind::warning), 0u) << events();
     EXPECT_THAT(events(), HasSubstr("this user may not list APIServices, CRDs, Services, admission policies, "
-                                    "namespaces, webhook configurations of the cluster"));
+                                    "namespaces, webhook configurations: "));
   }
 }
 
@@ -97,19 +97,19 @@ TEST_F(TrackingTest, WhatMayNotBeSeenIsNotWaitedFor) {
   EXPECT_EQ(ending.how, Ending::How::failed);
   EXPECT_LT(ending.took, minutes(1));
   EXPECT_EQ(reports(ending),
-            "error: Deployment default/web is stored, but it cannot be seen whether it becomes ready\n"
+            "error: Deployment default/web is stored, but it is not known whether it becomes ready\n"
             "  because   deployments.apps \"web\" is forbidden: User \"kubernetes-admin\" cannot get resource "
             "\"deployments\" in API group \"apps\" in the namespace \"default\"\n"
             "  from      bundle.yaml:3\n"
-            "  next      kubectl auth can-i get deployments.apps -n default; or fairlead apply … --no-wait, which ends "
-            "when everything is stored\n");
+            "  next      kubectl auth can-i get deployments.apps -n default; or fairlead apply … --no-wait, which does "
+            "not wait until objects are ready\n");
 }
 
 TEST_F(TrackingTest, ThatPodsMayNotBeSeenIsACause) {
   forbid([](std::string_view verb, std::string_view resource, auto) { return resource == "pods" && verb == "list"; });
   Ending ending = apply(deployment("default", "1h"));
   EXPECT_EQ(ending.how, Ending::How::timed_out);
-  EXPECT_THAT(reports(ending), HasSubstr("  because   its pods cannot be seen: pods is forbidden: User"));
+  EXPECT_THAT(reports(ending), HasSubstr("  because   its pods cannot be read: pods is forbidden: User"));
 }
 
 // What refers to it needs it to be stored.
@@ -135,7 +135,7 @@ TEST_F(TrackingTest, WhatSomebodyDeletesIsNotWaitedFor) {
   EXPECT_EQ(ending.how, Ending::How::failed) << events();
   EXPECT_LT(ending.took, seconds(6));
   EXPECT_EQ(reports(ending),
-            "error: Deployment default/web was deleted while it was waited for\n"
+            "error: Deployment default/web was deleted while Fairlead waited for it\n"
             "  because   another user or a controller deleted it\n"
             "  from      bundle.yaml:3\n"
             "  next      kubectl -n default get events --field-selector involvedObject.name=web; then apply again\n");
@@ -147,7 +147,8 @@ TEST_F(TrackingTest, WhatIsBeingDeletedIsNotWaitedFor) {
   Ending ending = apply(deployment("default", "1h"));
   EXPECT_EQ(ending.how, Ending::How::failed) << events();
   EXPECT_LT(ending.took, seconds(6));
-  EXPECT_THAT(reports(ending), HasSubstr("error: Deployment default/web is being deleted while it was waited for\n"));
+  EXPECT_THAT(reports(ending),
+              HasSubstr("error: Deployment default/web began terminating while Fairlead waited for it\n"));
 }
 
 TEST_F(TrackingTest, WhatLosesTheLabelOfTheBundleIsStillWaitedFor) {
