@@ -409,6 +409,29 @@ TEST_F(ShadowTest, LeftoversOfARunThatIsKnownToHaveEndedGoAtOnce) {
   EXPECT_EQ(wait(client_.get(resource, "", "guard"))->value["webhooks"].items().size(), 2u);
 }
 
+// Somebody changes the list of webhooks after the sweeper has read it.
+TEST_F(ShadowTest, NoOtherWebhookIsRemovedInPlaceOfALeftover) {
+  make(path_of(false), guard("guard", false, "Ignore").dump());
+  object::Resource resource = *configurations_of("ValidatingWebhookConfiguration");
+  Json guest = guest_patch(resource, "guard", "", false, Stamp{"killed", 7, loop_.clock().wall_now() + 1h});
+  guest.make("metadata").if_object()->erase("uid");
+  EXPECT_TRUE(wait(client_.apply(resource, "", "guard", guest)));
+  int stale = 0;
+  front_.tamper = [&](std::string body) {
+    Result<Json> answer = Json::parse(body);
+    Json::Array* hooks = answer && answer->contains("webhooks") ? answer->make("webhooks").if_array() : nullptr;
+    if (!hooks || hooks->size() != 2 || stale++ > 0) return body;
+    std::swap(hooks->front(), hooks->back());
+    return answer->dump();
+  };
+  auto later = prover("later", {.run = {}, .known_dead = [](std::string_view run) { return run == "killed"; }});
+  EXPECT_EQ(wait(later->sweep()).value(), 1u);
+  EXPECT_GT(stale, 0);
+  Outcome<Reply> left = wait(client_.get(resource, "", "guard"));
+  ASSERT_EQ(left->value["webhooks"].items().size(), 1u);
+  EXPECT_EQ(left->value["webhooks"].item(0)["name"].string_or(""), "guard.example.com");
+}
+
 TEST_F(ShadowTest, ARunThatIsCancelledLeavesNothing) {
   sandbox_.core().options.delays.mutating_webhooks = 1h;
   auto prove = prover();
