@@ -73,7 +73,6 @@ status: {conditions: [{type: Failed, status: "True", reason: BackoffLimitExceede
   EXPECT_EQ(only(),
             "warning job-failed: Job operator/cert-gen has failed\n"
             "because Job failed: BackoffLimitExceeded: too often\n"
-            "because none of its pods exists yet\n"
             "blocks the Helm release that it is a hook of (pre-install): install or upgrade it again\n"
             "next kubectl -n operator logs job/cert-gen --all-containers");
 }

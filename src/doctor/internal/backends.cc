@@ -155,8 +155,11 @@ std::optional<Outage> outage_of(const Snapshot& snapshot, const admission::Servi
 
 std::vector<const Json*> pods_behind(const Snapshot& snapshot, const Json& service) {
   std::vector<const Json*> found;
+  // Reads the selector once, where readiness::belongs() would for each of thousands of pods.
+  Result<object::Selector> selector = object::Selector::from_service(service["spec"]["selector"]);
+  if (!selector || selector->matches_nothing()) return found;
   for (const Json* pod : snapshot.in_namespace("Pod", namespace_of(service)))
-    if (readiness::belongs(*pod, service)) found.push_back(pod);
+    if (selector->matches((*pod)["metadata"]["labels"])) found.push_back(pod);
   return found;
 }
 

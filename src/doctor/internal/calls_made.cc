@@ -36,10 +36,12 @@ void check_calls_made(const Snapshot& snapshot, Findings& findings) {
     findings.push_back(
         {.code = "deprecated-api-used",
          .severity = api.removed_in.empty() ? Severity::info : Severity::warning,
-         .object =
-             {.group = "apiregistration.k8s.io", .kind = "APIService", .ns = {}, .name = api.version + "." + api.group},
+         .object = {.group = "apiregistration.k8s.io",
+                    .kind = "APIService",
+                    .ns = {},
+                    .name = api.group.empty() ? api.version : api.version + "." + api.group},
          .what = fmt::format("a client uses {} in {}, which is deprecated", api.resource, version),
-         .causes = {api.removed_in.empty() ? "a later Kubernetes will not have it"
+         .causes = {api.removed_in.empty() ? "no release is known yet that removes it"
                                            : fmt::format("Kubernetes {} does not have it", api.removed_in)},
          .next = "find the client in the audit log: its requests have the annotation k8s.io/deprecated=true"});
   }

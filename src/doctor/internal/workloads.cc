@@ -94,8 +94,10 @@ void check_jobs(const Snapshot& snapshot, Findings& findings) {
                     .next = fmt::format("kubectl -n {} logs job/{} --all-containers", key.ns, key.name)};
     if (!hook.empty())
       finding.blocks = fmt::format("the Helm release that it is a hook of ({}): install or upgrade it again", hook);
-    for (std::string& cause : readiness::why_not_ready(*job, snapshot.in_namespace("Pod", key.ns)).causes)
-      finding.causes.push_back(std::move(cause));
+    // Its pods may have been deleted since: that is no cause.
+    std::vector<const Json*> pods = snapshot.in_namespace("Pod", key.ns);
+    if (std::ranges::any_of(pods, [&](const Json* pod) { return readiness::belongs(*pod, *job); }))
+      for (std::string& cause : readiness::why_not_ready(*job, pods).causes) finding.causes.push_back(std::move(cause));
     findings.push_back(std::move(finding));
   }
 }
