@@ -58,10 +58,12 @@ int run(int argc, char** argv) {
   add_plan(app, invocation);
   add_rollback(app, invocation);
   add_sandbox(app, invocation);
+  add_shell_functions(app, invocation);
   add_status(app, invocation);
   add_timeline(app, invocation);
   add_trace(app, invocation);
   add_version(app, invocation);
+  add_wait(app, invocation);
   std::vector<std::string> words(argv + 1, argv + argc);
   set_error_format(words);
   // As kubectl and helm do, the name alone prints the help.

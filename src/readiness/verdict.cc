@@ -6,8 +6,8 @@
 #include <array>
 
 #include "base/plain_text.h"
-#include "readiness/internal/ready_when.h"
 #include "readiness/internal/verdict_rules.h"
+#include "readiness/ready_when.h"
 
 namespace fairlead::readiness {
 namespace {
@@ -133,6 +133,8 @@ Verdict failed_for_good(std::string reason) {
 bool is_stale(const Json& object, const Json& condition) {
   const int64_t* generation = object["metadata"]["generation"].if_int64();
   const int64_t* observed = condition["observedGeneration"].if_int64();
+  // As for kubectl, a condition that does not say it itself is as old as the whole status.
+  if (!observed) observed = object["status"]["observedGeneration"].if_int64();
   return generation && observed && *observed < *generation;
 }
 

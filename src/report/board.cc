@@ -55,6 +55,8 @@ void Board::read(const Event& event) {
     case EventKind::progress: read_progress(event); break;
     case EventKind::ready:
       done_ += entries_.erase(event.key);
+      // Nothing has to be said about an object before it is there.
+      if (run_ == Run::wait) done_ = ++met_;
       needs_.done(event.key);
       break;
     case EventKind::failed:
@@ -134,7 +136,9 @@ void Board::add_unsent(std::vector<Row>& rows) const {
   if (told == left) return;
   rows.push_back({.label = fmt::format("{} {}", with_commas(left - told), left - told == 1 ? "object" : "objects"),
                   .age = "",
-                  .text = run_ == Run::rollout ? "not sent yet" : "wait for others to be deleted first",
+                  .text = run_ == Run::rollout   ? "not sent yet"
+                          : run_ == Run::removal ? "wait for others to be deleted first"
+                                                 : "not seen yet",
                   .tone = Tone::quiet});
 }
 
@@ -179,7 +183,7 @@ std::string Board::rate(Duration now) const {
 
 std::string Board::head(Duration now, const std::vector<Group>& groups) const {
   std::string text = clock_text(now);
-  std::string_view done = run_ == Run::rollout ? "ready" : "deleted";
+  std::string_view done = run_ == Run::rollout ? "ready" : run_ == Run::removal ? "deleted" : "met";
   if (objects_ > 0) text += fmt::format(" · {} of {} {}", with_commas(done_), with_commas(objects_), done);
   else if (done_ > 0) text += fmt::format(" · {} {}", with_commas(done_), done);
   else text += " · reading the cluster";

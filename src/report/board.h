@@ -23,7 +23,7 @@ struct Size {
 
 class Board {
  public:
-  enum class Run { rollout, removal };
+  enum class Run { rollout, removal, wait };
   explicit Board(Run run) : run_(run) {}
 
   // Call it for every event of the journal. With the graph (Detail::full), the board knows what unsent objects wait
@@ -86,6 +86,8 @@ class Board {
   uint64_t done_ = 0;
   uint64_t failed_ = 0;
   uint64_t sent_ = 0;
+  // The number of objects that a wait has seen the end of.
+  uint64_t met_ = 0;
   // In an order that stays the same, so that lines do not jump.
   std::map<object::Key, Entry> entries_;
   std::map<std::string, Guard> guards_;

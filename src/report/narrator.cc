@@ -160,4 +160,40 @@ void RemovalNarrator::tell(const Event& event, std::vector<Line>& lines) {
   }
 }
 
+void WaitNarrator::tell(const Event& event, std::vector<Line>& lines) {
+  std::string subject = subject_of(event);
+  bool is_live = options_.is_beside_live_view;
+  switch (event.kind) {
+    case EventKind::started: objects_ = uint64_t(event.details["objects"].int_or(0)); break;
+    case EventKind::progress:
+      if (!is_live && told_.insert(event.key).second)
+        lines.push_back({.text = fmt::format("{} waits: {}", subject, event.text), .tone = Tone::quiet});
+      break;
+    case EventKind::ready:
+      ++met_;
+      lines.push_back(
+          {.text = fmt::format("{} {} after {}", subject, event.state, clock_text(event.at)), .tone = Tone::good});
+      break;
+    case EventKind::failed:
+      if (event.error) lines.push_back({.text = event.error->message(), .tone = Tone::bad});
+      break;
+    case EventKind::guard:
+      if (!is_live)
+        lines.push_back({.text = fmt::format("{} is {}: {}", subject, event.state, event.text), .tone = Tone::quiet});
+      break;
+    case EventKind::waiting:
+      if (!is_live)
+        lines.push_back({.text = fmt::format("after {}: {} of {} met; still waiting: {}", clock_text(event.at),
+                                             with_commas(met_), with_commas(objects_), event.text)});
+      break;
+    case EventKind::note:
+      if (!event.text.empty()) lines.push_back({.text = with_subject(event), .tone = Tone::quiet});
+      break;
+    case EventKind::warning:
+      lines.push_back({.text = warning_of(event), .tone = Tone::trouble, .is_problem = true});
+      break;
+    default: break;
+  }
+}
+
 }  // namespace fairlead::report

@@ -87,4 +87,17 @@ class RemovalNarrator final : public Narrator {
   void tell(const journal::Event& event, std::vector<Line>& lines) override;
 };
 
+// Narrates `fairlead wait`: one line per object.
+class WaitNarrator final : public Narrator {
+ public:
+  explicit WaitNarrator(Options options) : Narrator(options, "") {}
+
+ private:
+  void tell(const journal::Event& event, std::vector<Line>& lines) override;
+
+  std::unordered_set<object::Key> told_;
+  uint64_t objects_ = 0;
+  uint64_t met_ = 0;
+};
+
 }  // namespace fairlead::report

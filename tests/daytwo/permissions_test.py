@@ -288,6 +288,23 @@ class Rights(DayTwo):
                       "-o", "name").stdout
         self.assertEqual(shadows, "", "without a right, too, none is left")
 
+    def test_wait(self):
+        self.as_admin("apply", objects=self.objects())
+        self.addCleanup(self.remove, self.objects())
+        self.judge(["wait"], ["wait", "deployment/web"], [])
+
+    def test_wait_webhooks(self):
+        hooks = Webhooks()
+        self.addCleanup(hooks.close)
+        hooks.set("guard", {})
+        guard = named("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", f"guard-{self.home}", webhooks=[{
+            "name": f"guard.{self.group}", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+            "clientConfig": {"url": hooks.url("guard"), "caBundle": hooks.ca},
+            "rules": [{"apiGroups": [self.group], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["widgets"]}]}])
+        self.as_admin("apply", objects=[guard])
+        self.addCleanup(self.remove, [guard])
+        self.judge(["wait-webhooks"], ["wait", f"validatingwebhookconfiguration/guard-{self.home}"], [])
+
     def test_zz_every_role_was_tried(self):
         self.assertEqual(TRIED, set(blocks()))
 

@@ -32,6 +32,10 @@ class Schemas(unittest.TestCase):
             fairlead apply -f good.json -o jsonl > apply.stream
             fairlead delete -f bundle.json --yes -o json --journal delete.jsonl > delete.json
             fairlead apply -f good.json -o quiet && fairlead delete -f good.json --yes -o jsonl > delete.stream
+            fairlead apply -f good.json -o quiet
+            fairlead wait configmap/good -o json --journal wait.jsonl > wait.json
+            fairlead wait configmap/good -o jsonl > wait.stream
+            fairlead delete -f good.json --yes -o quiet
             fairlead graph --offline -f good.json -o json > graph.json
             fairlead doctor -o json > doctor.json
             fairlead apply -f good.json --name shop -o quiet
@@ -53,7 +57,7 @@ class Schemas(unittest.TestCase):
         return [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
 
     def test_documents(self):
-        for name in ("apply", "delete", "doctor", "graph", "history", "history-diff", "list", "plan", "status", "trace", "version"):
+        for name in ("apply", "delete", "doctor", "graph", "history", "history-diff", "list", "plan", "status", "trace", "version", "wait"):
             with self.subTest(name=name):
                 check(name, json.loads((self.folder / f"{name}.json").read_text()))
 
@@ -63,14 +67,14 @@ class Schemas(unittest.TestCase):
         check("plan", document)
 
     def test_journals(self):
-        for name in ("apply.jsonl", "delete.jsonl"):
+        for name in ("apply.jsonl", "delete.jsonl", "wait.jsonl"):
             lines = self.lines(name)
             self.assertEqual((lines[0]["event"], lines[-1]["event"]), ("started", "ended"))
             for line in lines:
                 check("event", line)
 
     def test_streams(self):
-        for name in ("apply", "delete"):
+        for name in ("apply", "delete", "wait"):
             *events, summary = self.lines(f"{name}.stream")
             for event in events:
                 check("event", event)
@@ -85,7 +89,7 @@ class Schemas(unittest.TestCase):
     def test_every_schema_is_checked(self):
         # That of fairlead.yaml describes input.
         self.assertEqual(sorted(path.stem for path in SCHEMAS.glob("*.json") if path.name != "fairlead.schema.json"),
-                         ["apply", "delete", "doctor", "event", "graph", "history", "history-diff", "list", "plan", "status", "trace", "version"])
+                         ["apply", "delete", "doctor", "event", "graph", "history", "history-diff", "list", "plan", "status", "trace", "version", "wait"])
 
 
 unittest.main()

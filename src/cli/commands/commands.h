@@ -24,10 +24,12 @@ void add_logs(Command app, Invocation& invocation);
 void add_plan(Command app, Invocation& invocation);
 void add_rollback(Command app, Invocation& invocation);
 void add_sandbox(Command app, Invocation& invocation);
+void add_shell_functions(Command app, Invocation& invocation);
 void add_status(Command app, Invocation& invocation);
 void add_timeline(Command app, Invocation& invocation);
 void add_trace(Command app, Invocation& invocation);
 void add_version(Command app, Invocation& invocation);
+void add_wait(Command app, Invocation& invocation);
 
 // The engine behind the completion scripts, called as `fairlead __complete -- WORD…`: prints the candidates for the
 // last word.

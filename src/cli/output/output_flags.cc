@@ -63,7 +63,7 @@ Result<report::Settings> output_settings(const OutputFlags& flags, const Globals
   return settings;
 }
 
-void add_output_flags(Command command, OutputFlags& flags) {
+void add_format_flags(Command command, OutputFlags& flags) {
   command.option("-o,--output", flags.output, "What standard output gets: text, json, jsonl or quiet")
       .one_of({"text", "json", "jsonl", "quiet"});
   command
@@ -71,6 +71,10 @@ void add_output_flags(Command command, OutputFlags& flags) {
               "How the run is shown: auto (live on a terminal), tty, plain, quiet or json (events on standard "
               "error); $FAIRLEAD_PROGRESS sets the default")
       .one_of({"auto", "tty", "plain", "quiet", "json"});
+}
+
+void add_output_flags(Command command, OutputFlags& flags) {
+  add_format_flags(command, flags);
   command.flag("--all", flags.all, "A line for every object, however many there are");
 }
 

@@ -17,6 +17,8 @@ struct OutputFlags {
 };
 
 void add_output_flags(Command command, OutputFlags& flags);
+// Adds the flags without --all, for a command that always has a line for every object.
+void add_format_flags(Command command, OutputFlags& flags);
 
 // Decides where progress goes, and in which form: by the flags, by $FAIRLEAD_PROGRESS, and by which streams are
 // terminals. Fails if --progress tty was asked for and there is no terminal.

@@ -19,7 +19,7 @@ Verdict failed_for_good(std::string reason);
 
 using object::condition;
 using object::has_status;
-// True if the condition's own observedGeneration is older than the object.
+// True if the condition, or else the whole status, was written for an older generation of the object.
 bool is_stale(const Json& object, const Json& condition);
 // For example "Available is False: MissingEndpoints: endpointslices have no addresses". Parts that are missing are left
 // out.

@@ -5,7 +5,7 @@
 #include "base/duration_text.h"
 #include "base/timestamp.h"
 #include "inventory/applyset.h"
-#include "object/definition.h"
+#include "object/status_expected.h"
 #include "rollout/core/retry.h"
 #include "rollout/guards/causes.h"
 #include "rollout/guards/missing.h"
@@ -226,10 +226,7 @@ void Tracker::see(NodeId node, const Json& object) {
 
 bool Tracker::has_status(const object::Key& key, std::string_view version) const {
   const Json* definition = find_definition(run_.bundle(), run_.cluster().definitions, key);
-  if (!definition) return false;
-  object::Definition kind(*definition);
-  return kind.version(version)["subresources"].contains("status") &&
-         kind.schema_of(version)["properties"]["status"]["properties"].contains("conditions");
+  return definition && object::expects_conditions(*definition, version);
 }
 
 readiness::Options Tracker::options_for(NodeId node, const Waiting& waiting) const {

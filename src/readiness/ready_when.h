@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "readiness/internal/json_path.h"
+#include "readiness/json_path.h"
 
 namespace fairlead::readiness {
 

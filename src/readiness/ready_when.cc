@@ -1,4 +1,4 @@
-#include "readiness/internal/ready_when.h"
+#include "readiness/ready_when.h"
 
 #include <fmt/format.h>
 

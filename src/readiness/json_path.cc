@@ -1,4 +1,4 @@
-#include "readiness/internal/json_path.h"
+#include "readiness/json_path.h"
 
 #include <algorithm>
 #include <array>
