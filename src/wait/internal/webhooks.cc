@@ -265,7 +265,7 @@ Task<Result<void>> Webhooks::follow(Subject& subject, Look look) {
       CancelAt timer(run_.loop, is_once ? run_.loop.now() + kOneAttempt : due, cancel);
       Result<Outcome> all = co_await try_all(subject, looked.callees).governed_by(&cancel);
       if (cancel.cancelled() && !timer.fired()) co_return fail(cancelled_error());
-      if (!all && !timer.fired()) run_.failed(subject, std::move(all).error());
+      if (!all && !timer.fired()) run_.failed(subject, all.error());
       // Somebody, such as an injector, may have changed the configuration meanwhile.
       else if (all && *all == Outcome::functional && versions_of(look().callees) == versions_of(looked.callees))
         run_.met(subject, "every ready endpoint answers, and the configuration is in effect");
