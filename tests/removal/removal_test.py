@@ -158,7 +158,7 @@ class Removal(unittest.TestCase):
         stuck = fairlead("delete", "-n", self.name, f"widget.{self.group}/w0", "--timeout", "15s")
         self.assertEqual(stuck.returncode, 3, stuck.stdout + stuck.stderr)
         self.assertIn(f"because   finalizer {FINALIZER} has not been removed\n", stuck.stderr)
-        self.assertIn("because   no workload in the cluster has a name that goes with it", stuck.stderr)
+        self.assertIn("because   no workload with a matching name was found", stuck.stderr)
         self.assertIn(f"or fairlead delete -n {self.name} Widget.{self.group}/w0 --force-finalizers\n", stuck.stderr)
         forced = fairlead("delete", "-n", self.name, f"widget.{self.group}/w0", "--force-finalizers", "--timeout", "30s")
         self.assertEqual(forced.returncode, 0, forced.stdout + forced.stderr)
