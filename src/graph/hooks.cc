@@ -33,11 +33,21 @@ std::optional<Hook> read_hook(const Json& annotations, std::optional<bool> was_t
     return (installs && has_word(events, {install})) || (upgrades && has_word(events, {upgrade}));
   };
   std::string_view policy = annotations[kDeletePolicy].string_or("");
+  bool is_said = has_word(policy, {"before-hook-creation"});
   return Hook{.before = runs("pre-install", "pre-upgrade"),
               .after = runs("post-install", "post-upgrade"),
-              .delete_before = trim(policy).empty() || has_word(policy, {"before-hook-creation"}),
+              .delete_before = trim(policy).empty() || is_said,
+              .delete_before_is_said = is_said,
               .delete_succeeded = has_word(policy, {"hook-succeeded"}),
               .delete_failed = has_word(policy, {"hook-failed"})};
+}
+
+bool is_hook_for(const Json& annotations, std::string_view event) {
+  return has_word(annotations[kHookAnnotation].string_or(""), {event});
+}
+
+bool is_delete_hook(const Json& annotations) {
+  return is_hook_for(annotations, "pre-delete") || is_hook_for(annotations, "post-delete");
 }
 
 }  // namespace fairlead::graph

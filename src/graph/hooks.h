@@ -16,8 +16,10 @@ struct Hook {
   // does not run at all.
   bool before = false;
   bool after = false;
-  // From helm.sh/hook-delete-policy. As in Helm, the default is before-hook-creation.
+  // From helm.sh/hook-delete-policy. As in Helm, the default is before-hook-creation. `delete_before_is_said` is true
+  // if the annotation names that policy.
   bool delete_before = false;
+  bool delete_before_is_said = false;
   bool delete_succeeded = false;
   bool delete_failed = false;
 
@@ -28,5 +30,10 @@ struct Hook {
 // was rolled out before, so that this run is an upgrade, and false if it is an installation. If it is not known, the
 // run counts as both.
 std::optional<Hook> read_hook(const Json& annotations, std::optional<bool> was_there);
+
+// True if the object is a hook for that event, such as "pre-delete".
+bool is_hook_for(const Json& annotations, std::string_view event);
+// True if the object is a hook for the deletion of its bundle.
+bool is_delete_hook(const Json& annotations);
 
 }  // namespace fairlead::graph

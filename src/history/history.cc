@@ -143,7 +143,8 @@ Task<Result<int64_t>> keep_revision(kube::Client& client, inventory::Inventory& 
                 .note = run.note,
                 .version = FAIRLEAD_VERSION,
                 .objects = static_cast<int64_t>(run.objects.size()),
-                .has_secrets = run.with_secrets};
+                .has_secrets = run.with_secrets,
+                .has_delete_hooks = run.has_delete_hooks};
   Manifests manifests = dump(next.number, run.objects);
   next.digest = manifests.digest;
   // The same again, such as a run that is repeated until it works, must not push other revisions out.

@@ -43,6 +43,8 @@ struct Run {
   std::string who;
   std::string note;
   bool with_secrets = false;
+  // The objects have Helm hooks for the deletion of the bundle.
+  bool has_delete_hooks = false;
   std::vector<KeptObject> objects;
 };
 

@@ -60,6 +60,7 @@ TEST(Revisions, TheListIsReadAsItWasWritten) {
   two.number = 2;
   two.note = "rollback to revision 1";
   two.has_secrets = true;
+  two.has_delete_hooks = true;
   EXPECT_THAT(parse_revisions(dump({one, two})), ElementsAre(two, one));
 }
 

@@ -29,7 +29,8 @@ std::optional<Revision> parse_revision(const Json& json) {
                     .objects = std::max<int64_t>(json["objects"].int_or(0), 0),
                     .digest = text_of(json["digest"]),
                     .chunks = std::clamp<int64_t>(json["chunks"].int_or(0), 0, 100),
-                    .has_secrets = json["secrets"].bool_or(false)};
+                    .has_secrets = json["secrets"].bool_or(false),
+                    .has_delete_hooks = json["deleteHooks"].bool_or(false)};
   return revision.number > 0 ? std::optional(std::move(revision)) : std::nullopt;
 }
 
@@ -64,6 +65,7 @@ std::string dump(const std::vector<Revision>& revisions) {
     one.if_object()->erase("kept");
     one.make("digest") = revision.digest;
     one.make("chunks") = revision.chunks;
+    if (revision.has_delete_hooks) one.make("deleteHooks") = true;
     list.push_back(std::move(one));
   }
   return Json(std::move(list)).dump();

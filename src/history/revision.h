@@ -28,6 +28,8 @@ struct Revision {
   int64_t chunks = 0;
   // The values of Secrets are kept as well, not only their hashes.
   bool has_secrets = false;
+  // The manifests have Helm hooks for the deletion of the bundle.
+  bool has_delete_hooks = false;
 
   bool is_done() const { return how == "done"; }
   bool operator==(const Revision&) const = default;

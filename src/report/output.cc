@@ -56,6 +56,12 @@ bool can_paint(std::FILE* stream) { return has_colours(::fileno(stream)); }
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
+Json keys_json(const std::vector<object::Key>& keys) {
+  Json::Array texts;
+  for (const object::Key& key : keys) texts.emplace_back(key.text());
+  return texts;
+}
+
 std::string some_of(const std::vector<object::Key>& keys, size_t named) {
   std::string text;
   for (size_t i = 0; i < std::min(keys.size(), named); ++i) text += (i == 0 ? "" : ", ") + keys[i].text();

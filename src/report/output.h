@@ -106,6 +106,8 @@ std::string error_text(Format format, const std::vector<Error>& errors, std::str
 std::string cause_text(const journal::Cause& cause);
 
 double seconds(Duration duration);
+// Returns the keys as texts, such as "ConfigMap default/a".
+Json keys_json(const std::vector<object::Key>& keys);
 // For example "a, b and 3 more".
 std::string some_of(const std::vector<object::Key>& keys, size_t named = 5);
 

@@ -87,9 +87,13 @@ Json fields_json(const std::vector<diff::FieldChange>& fields) {
 }
 
 Json counts_json(const PlanCounts& counts) {
-  return Json::Object{{"create", uint64_t{counts.create}},       {"change", uint64_t{counts.change}},
-                      {"replace", uint64_t{counts.replace}},     {"delete", uint64_t{counts.remove}},
-                      {"unchanged", uint64_t{counts.unchanged}}, {"failed", uint64_t{counts.failed}}};
+  return Json::Object{{"create", uint64_t{counts.create}},
+                      {"change", uint64_t{counts.change}},
+                      {"replace", uint64_t{counts.replace}},
+                      {"delete", uint64_t{counts.remove}},
+                      {"unchanged", uint64_t{counts.unchanged}},
+                      {"failed", uint64_t{counts.failed}},
+                      {"left", uint64_t{counts.left}}};
 }
 
 }  // namespace
@@ -111,11 +115,12 @@ std::string PlanCounts::text() const {
   add(remove, "to delete");
   add(failed, "not possible");
   add(unchanged, "unchanged");
+  if (left > 0) text += fmt::format("; {} no longer in the manifests", left);
   return text;
 }
 
 PlanCounts counts_of(const Ending& ending) {
-  PlanCounts counts;
+  PlanCounts counts{.left = ending.left.size()};
   for (const ObjectEnding& object : ending.objects) {
     if (object.state == ObjectEnding::State::left_out) continue;
     if (has_failed(object)) {
@@ -206,6 +211,7 @@ void PlanReport::show_text(const Ending& ending, bool by_api_server) const {
   for (const rollout::Concern& concern : ending.concerns)
     if (!view_.diff_only || concern.kind == rollout::Concern::Kind::permission) print(err_, concern_text(concern));
   if (!view_.diff_only) print(out_, closing_text(ending, by_api_server));
+  if (!view_.diff_only && !ending.left.empty()) print(out_, rollout::left_text(ending.left) + "\n");
   for (const journal::Cause& cause : ending.causes) print(err_, cause.error.report());
 }
 
@@ -246,6 +252,7 @@ Json PlanReport::json_of(const Ending& ending, bool by_api_server) const {
   std::ranges::transform(ending.objects, std::back_inserter(objects),
                          [this](const ObjectEnding& object) { return json_of(object); });
   json.make("objects") = std::move(objects);
+  json.make("left") = keys_json(ending.left);
   Json::Array concerns;
   for (const rollout::Concern& concern : ending.concerns) {
     Json one(Json::Object{{"kind", name_of(concern.kind)}, {"text", concern.text}});

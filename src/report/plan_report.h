@@ -34,9 +34,11 @@ struct PlanView {
 // The number of objects by what would happen to them.
 struct PlanCounts {
   size_t create = 0, change = 0, replace = 0, remove = 0, unchanged = 0, failed = 0;
+  // Members of the bundle that are no longer in the manifests, and stay.
+  size_t left = 0;
 
   size_t changes() const { return create + change + replace + remove; }
-  // For example "2 to create, 1 to change, 20 unchanged".
+  // For example "2 to create, 1 to change, 20 unchanged; 1 no longer in the manifests".
   std::string text() const;
 };
 PlanCounts counts_of(const rollout::Ending& ending);

@@ -105,12 +105,14 @@ TEST_F(ReportTest, EveryObjectIsInOneCount) {
     ending.objects.back().state = state;
   }
   ending.requests = 12;
+  ending.left = {key_of("Berth", "east"), key_of("Berth", "west")};
   Settings with_requests = settings(Format::text);
   with_requests.requests = true;
   RolloutReport(loop, journal, with_requests, false).finish(ending);
   EXPECT_EQ(out.text(),
             "9 objects: 2 created, 1 changed, 1 unchanged, 2 failed (1 refused, 1 not ready), "
-            "3 not tried (1 blocked, 1 not sent, 1 left out) in 0.0s, with 12 requests; 1 pruned\n");
+            "3 not tried (1 blocked, 1 not sent, 1 left out) in 0.0s, with 12 requests; 1 pruned; 2 no longer in the "
+            "manifests\n");
 }
 
 TEST_F(ReportTest, AnInterruptionIsNotToldAsAFailureToo) {

@@ -33,9 +33,12 @@ constexpr Tally kTallies[] = {{"created", {"created"}},
                               {"failed", {"refused", "notReady"}},
                               {"not tried", {"notChecked", "blocked", "notSent", "leftOut"}}};
 
-std::string pruned_text(const std::vector<Count>& counts) {
+// What is not part of the bundle, or no longer: it is not in the tallies.
+std::string others_text(const std::vector<Count>& counts, const Ending& ending) {
   uint64_t pruned = count_in({.words = "", .names = {"removed"}}, counts);
-  return pruned == 0 ? "" : fmt::format("; {} pruned", with_commas(pruned));
+  std::string text = pruned == 0 ? "" : fmt::format("; {} pruned", with_commas(pruned));
+  if (!ending.left.empty()) text += fmt::format("; {} no longer in the manifests", with_commas(ending.left.size()));
+  return text;
 }
 
 // The sums that people read, for programs: the objects of the bundle, and those that failed or were not tried.
@@ -96,17 +99,18 @@ void RolloutReport::finish(const Ending& ending) {
   std::vector<Count> counts = counts_of(ending.objects, kCounted, [](State state) { return name_of(state); });
   Json::Object more = sums_of(counts);
   more.append("criticalPath", path_json(ending.critical_path));
-  Closing closing{
-      .outcome = name_of(ending.how),
-      .dry_run = dry_run_,
-      .counts = counts,
-      .totals = tallies_text(kTallies, counts),
-      .took = ending.took,
-      .requests = ending.requests,
-      .causes = ending.causes,
-      .more = std::move(more),
-      .totals_end = pruned_text(counts) + (dry_run_ ? " (dry run: nothing was stored)\n" : "\n" + path_text(ending)),
-      .causes_end = interruption_text(ending)};
+  more.append("left", keys_json(ending.left));
+  Closing closing{.outcome = name_of(ending.how),
+                  .dry_run = dry_run_,
+                  .counts = counts,
+                  .totals = tallies_text(kTallies, counts),
+                  .took = ending.took,
+                  .requests = ending.requests,
+                  .causes = ending.causes,
+                  .more = std::move(more),
+                  .totals_end = others_text(counts, ending) +
+                                (dry_run_ ? " (dry run: nothing was stored)\n" : "\n" + path_text(ending)),
+                  .causes_end = interruption_text(ending)};
   if (output_.format() == Format::json)
     std::ranges::transform(ending.objects, std::back_inserter(closing.objects), json_of);
   output_.show(closing);

@@ -108,13 +108,20 @@ TEST_F(HistoryTest, RevisionsAreNotMembers) {
 
 TEST_F(HistoryTest, WhatLeftTheManifestsIsToldUnlessItIsPruned) {
   (void)apply(map("a", "1") + map("b", "1") + map("c", "1"), named());
-  EXPECT_EQ(states(apply(map("a", "1"), named())), "ConfigMap default/a unchanged\n");
+  Ending left = apply(map("a", "1"), named());
+  EXPECT_EQ(states(left), "ConfigMap default/a unchanged\n");
+  ASSERT_EQ(left.left.size(), 2u);
+  EXPECT_EQ(left.left[0].text(), "ConfigMap default/b");
+  EXPECT_EQ(left.left[1].text(), "ConfigMap default/c");
   EXPECT_THAT(events(),
               HasSubstr("2 objects of the bundle are no longer in the manifests: ConfigMap default/b, ConfigMap "
                         "default/c; --prune deletes them"));
   Options options = named();
   options.is_partial = true;
-  EXPECT_EQ(states(apply(map("a", "1"), options)), "ConfigMap default/a unchanged\n");
+  EXPECT_EQ(apply(map("a", "1"), options).left.size(), 0u);
+  options = named();
+  options.dry_run = true;
+  EXPECT_EQ(apply(map("a", "1"), options).left.size(), 2u);
   options = named();
   options.prune = true;
   EXPECT_EQ(states(apply(map("a", "1"), options)),

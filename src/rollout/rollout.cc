@@ -33,7 +33,6 @@ constexpr size_t kRemindedOf = 5;
 constexpr size_t kProbePlaces = 8;
 // How long it may take to keep the run in the bundle's history.
 constexpr Duration kKeepingTime = std::chrono::seconds(10);
-constexpr size_t kNamedLeft = 3;
 
 // Returns the namespaces of the bundle, because the user most likely may create objects there.
 std::vector<std::string> namespaces_for_probes(const Options& options, const manifest::Bundle& bundle) {
@@ -291,21 +290,15 @@ class Engine {
     }
   }
 
-  // Tells which members are no longer in the manifests, and stay because nobody asked to prune them.
-  void tell_what_left() {
-    if (run_.options().prune || run_.options().is_partial || run_.options().dry_run || !prepared_.inventory) return;
-    std::string named;
-    size_t count = 0;
+  // Returns the members that are no longer in the manifests, and stay because nobody asked to prune them.
+  std::vector<object::Key> members_that_left() const {
+    std::vector<object::Key> left;
+    if (run_.options().prune || run_.options().is_partial || !prepared_.inventory) return left;
     for (const inventory::Member& member : prepared_.members) {
       bool is_home = member.key == object::namespace_key(prepared_.inventory->home());
-      if (run_.find(member.key) || is_home || member.terminating) continue;
-      if (++count <= kNamedLeft) named += (count == 1 ? "" : ", ") + member.key.text();
+      if (!run_.find(member.key) && !is_home && !member.terminating) left.push_back(member.key);
     }
-    if (count == 0) return;
-    if (count > kNamedLeft) named += fmt::format(" and {} more", count - kNamedLeft);
-    run_.note(EventKind::note,
-              fmt::format("{} object{} of the bundle {} no longer in the manifests: {}; --prune deletes {}", count,
-                          count == 1 ? "" : "s", count == 1 ? "is" : "are", named, count == 1 ? "it" : "them"));
+    return left;
   }
 
   // Keeps the run in the bundle's history if it changed something. A failure is only a warning.
@@ -321,6 +314,8 @@ class Engine {
                      .who = run_.options().holder,
                      .note = run_.options().note,
                      .with_secrets = run_.options().keep_secrets,
+                     .has_delete_hooks = std::ranges::any_of(prepared_.bundle.objects, graph::is_delete_hook,
+                                                             &object::Object::annotations),
                      .objects = {}};
     for (NodeId node : run_.objects())
       run.objects.push_back(history::kept(run_.object(node), name_of(ending.objects[node.index()].state),
@@ -360,7 +355,8 @@ class Engine {
     Ending ending = ending_of(run_);
     for (const ObjectEnding& object : pruned.objects) ending.objects.push_back(object);
     add_errors(ending, std::move(pruned.errors));
-    tell_what_left();
+    ending.left = members_that_left();
+    if (!ending.left.empty()) run_.note(EventKind::note, left_text(ending.left));
     co_await remember(ending);
     claim_scope_.cancel();
     co_await claim_scope_.join();

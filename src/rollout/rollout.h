@@ -71,6 +71,8 @@ struct Ending {
   std::vector<PathStep> critical_path;
   // Only of a dry run.
   std::vector<Concern> concerns;
+  // Members of the bundle that are no longer in the manifests, and stay because nobody asked to prune them.
+  std::vector<object::Key> left;
   // The number of the revision that this run is in the bundle's history; zero if it is none.
   int64_t revision = 0;
   Duration took{};
@@ -79,6 +81,9 @@ struct Ending {
 
 // Returns "done", "timed out" and so on.
 std::string_view name_of(Ending::How how);
+
+// Returns a sentence about Ending::left, which must not be empty: what left the manifests, and how to delete it.
+std::string left_text(const std::vector<object::Key>& left);
 
 // Rolls out the bundle. If the bundle or the cluster does not allow that, sends nothing and returns the errors in
 // `causes`. Cancelling `stop` (may be null) lets requests in flight end and gives How::interrupted. The task itself

@@ -63,4 +63,15 @@ Task<Result<Bundles>> read_bundles(kube::Client& client, kube::Discovery& discov
   co_return bundles;
 }
 
+Task<Result<std::vector<std::string>>> read_names(kube::Client& client, kube::Discovery& discovery, std::string ns) {
+  kube::Outcome<kube::List> records = co_await list_records(client, std::move(ns));
+  if (!records) co_return fail(records.error().error());
+  std::vector<std::string> names;
+  for (Json& record : records->items)
+    if (auto inventory = inventory::Inventory::of(client, discovery, std::move(record)))
+      names.push_back((*inventory)->name());
+  std::ranges::sort(names);
+  co_return names;
+}
+
 }  // namespace fairlead::status

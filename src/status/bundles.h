@@ -37,4 +37,7 @@ struct Bundles {
 Task<Result<Bundles>> read_bundles(kube::Client& client, kube::Discovery& discovery, std::string ns,
                                    std::string fallback);
 
+// Returns the names of the bundles whose home is `ns`, sorted. Costs one request.
+Task<Result<std::vector<std::string>>> read_names(kube::Client& client, kube::Discovery& discovery, std::string ns);
+
 }  // namespace fairlead::status

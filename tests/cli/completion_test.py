@@ -1,6 +1,7 @@
 """Completion in the real shells."""
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -8,7 +9,7 @@ import unittest
 FAIRLEAD = os.environ["FAIRLEAD"]
 
 
-class Shells(unittest.TestCase):
+class InShells(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -32,6 +33,8 @@ COMP_WORDS=({' '.join(f"'{word}'" for word in words)}); COMP_CWORD={len(words) -
 _fairlead; printf '%s\\n' "${{COMPREPLY[@]}}" """
         return [word for word in self.run_in("bash", "-c", script) if word]
 
+
+class Shells(InShells):
     def test_bash(self):
         self.assertEqual(self.bash("fairlead", "ap"), ["apply"])
         self.assertEqual(self.bash("fairlead", "apply", "--force"), ["--force-conflicts"])
@@ -49,6 +52,39 @@ _fairlead; printf '%s\\n' "${{COMPREPLY[@]}}" """
 
     def test_zsh_accepts_the_script(self):
         self.run_in("zsh", "-f", "-c", "autoload -U compinit; compinit -u; source <(fairlead completion zsh); whence -w _fairlead")
+
+
+class Bundles(InShells):
+    """The names of bundles come from the cluster."""
+
+    def setUp(self):
+        super().setUp()
+        self.env["KUBECONFIG"] = f"{self.folder.name}/sandbox.kubeconfig"
+        self.sandbox = subprocess.Popen([FAIRLEAD, "sandbox", "--kubeconfig-file", self.env["KUBECONFIG"]], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.sandbox.stdout.close)
+        self.addCleanup(self.sandbox.wait, 60)
+        self.addCleanup(self.sandbox.send_signal, signal.SIGINT)
+        self.sandbox.stdout.readline()
+        bundle = pathlib.Path(self.folder.name) / "one.yaml"
+        for name in ("shop", "shipping", "web"):
+            bundle.write_text(f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}")
+            self.run_in("fairlead", "apply", "-f", "one.yaml", "--name", name)
+
+    def test_bash(self):
+        for command in (["status"], ["history"], ["rollback"], ["logs"], ["delete", "--name"], ["apply", "--name"]):
+            self.assertEqual(self.bash("fairlead", *command, "sh"), ["shipping", "shop"], command)
+        self.assertEqual(self.bash("fairlead", "status", ""), ["shipping", "shop", "web"])
+        self.assertEqual(self.bash("fairlead", "-n", "kube-system", "status", ""), [])
+        self.assertEqual(self.bash("fairlead", "rollback", "shop", ""), [])
+        self.assertEqual(self.bash("fairlead", "delete", "--name", "=", "w"), ["web"])
+
+    def test_fish(self):
+        lines = self.run_in("fish", "-c", "fairlead completion fish | source; complete -C 'fairlead status sh'")
+        self.assertEqual([line.strip() for line in lines if line], ["shipping", "shop"])
+
+    def test_a_cluster_that_cannot_be_reached_has_none(self):
+        self.assertEqual(self.bash("fairlead", "status", "--server", "https://127.0.0.1:1", ""), [])
+        self.assertEqual(self.bash("fairlead", "status", "--kubeconfig", "nowhere", ""), [])
 
 
 unittest.main()

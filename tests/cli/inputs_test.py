@@ -153,6 +153,29 @@ class Charts(OnTheSandbox):
         left = self.fairlead("delete", "job/obituary", "job/farewell", "-o", "json")
         self.assertEqual(self.objects(left), ["Job farewell absent", "Job obituary gone"])
 
+    def test_hooks_for_deletion_are_found_in_the_cluster_too(self):
+        self.chart.write_text(config_map("a") + hook("farewell", "pre-delete") + hook("obituary", "post-delete"))
+        self.applied("--chart", "c", "--name", "web")
+        gone = self.fairlead("delete", "--all", "--name", "web")
+        said = gone.stdout + gone.stderr
+        self.assertEqual(gone.returncode, 0, said)
+        order = [said.index("Job default/farewell: runs as a Helm hook for pre-delete"), said.index("ConfigMap default/a deleted"),
+                 said.index("Job default/obituary: runs as a Helm hook for post-delete")]
+        self.assertEqual(order, sorted(order), said)
+
+    def test_hooks_for_deletion_that_cannot_be_read_hold_it(self):
+        self.chart.write_text(config_map("a") + hook("farewell", "pre-delete"))
+        self.applied("--chart", "c", "--name", "web")
+        self.assertEqual(self.fairlead("delete", "secret/fairlead-web.revision-1").returncode, 0)
+        held = self.fairlead("delete", "--name", "web")
+        self.assertEqual(held.returncode, 1, held.stdout)
+        self.assertTrue(held.stderr.startswith("error: bundle web has Helm hooks for its deletion, and they cannot be read\n"
+                                               "  because   the manifests of revision 1 are not kept\n"), held.stderr)
+        self.assertTrue(held.stderr.endswith("  next      fairlead delete --name web --chart CHART gives them; "
+                                             "--no-hooks deletes it without them\n"), held.stderr)
+        gone = self.fairlead("delete", "--name", "web", "--no-hooks", "-o", "json")
+        self.assertEqual((gone.returncode, self.objects(gone)), (0, ["ConfigMap a gone"]))
+
     def test_a_hook_that_fails_holds_the_deletion(self):
         self.chart.write_text(config_map("a") + hook("farewell", "pre-delete", exit_code=3))
         self.applied("--chart", "c", "--name", "web")

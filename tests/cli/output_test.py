@@ -40,6 +40,36 @@ class Output(unittest.TestCase):
         (self.folder / "app.yaml").write_text(documents(*objects))
         return self.fairlead("sandbox", "--", FAIRLEAD, *arguments, env=env)
 
+    def guarded_bundle(self, policy, annotation, value):
+        """A webhook that never answers, the Deployment behind it, and 52 ConfigMaps that it guards."""
+        pod = {"metadata": {"labels": {"app": "hook"}, "annotations": {f"sandbox.fairlead.dev/{annotation}": value}},
+               "spec": {"containers": [{"name": "hook", "image": "hook:1"}]}}
+        webhook = {"name": "guard.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None", "failurePolicy": policy,
+                   "clientConfig": {"service": {"namespace": "default", "name": "hook"}},
+                   "objectSelector": {"matchLabels": {"guarded": "yes"}},
+                   "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}]}
+        return [{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "hook"},
+                 "spec": {"selector": {"app": "hook"}, "ports": [{"port": 443}]}},
+                {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "hook"},
+                 "spec": {"selector": {"matchLabels": {"app": "hook"}}, "template": pod}},
+                {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+                 "metadata": {"name": "guard"}, "webhooks": [webhook]},
+                *({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"cm-{number:02}", "labels": {"guarded": "yes"}}}
+                  for number in range(52))]
+
+    def test_one_cause_is_told_once_with_what_it_blocks(self):
+        for policy in ("Fail", "Ignore"):
+            for annotation, value in (("fail", "image-pull"), ("listens-after", "1h")):
+                with self.subTest(policy=policy, annotation=annotation):
+                    result = self.in_sandbox("apply", "-f", "app.yaml", "--timeout", "6s",
+                                             objects=self.guarded_bundle(policy, annotation, value))
+                    self.assertEqual(result.returncode, 3, result.stderr)
+                    errors = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+                    self.assertEqual(len(errors), 1, result.stderr)
+                    self.assertRegex(errors[0], r"^error: webhook guard\.example\.com \(ValidatingWebhookConfiguration guard\) (is not answering|cannot be called)")
+                    self.assertIn("  blocks    52 objects: ConfigMap default/cm-00, ConfigMap default/cm-01, ConfigMap default/cm-02 and 49 more\n",
+                                  result.stderr)
+
     def test_two_thousand_objects_are_a_few_lines(self):
         objects = [config_map(f"cm-{number}") for number in range(2000)]
         result = self.in_sandbox("apply", "-f", "app.yaml", objects=objects)

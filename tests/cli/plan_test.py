@@ -189,7 +189,7 @@ $""")
             self.assertEqual((document["outcome"], document["namespace"], document["dryRun"]),
                              ("changes", self.namespace, "server"))
             self.assertEqual(document["counts"], {"create": 1, "change": 1, "replace": 0, "delete": 0, "unchanged": 1,
-                                                  "failed": 0})
+                                                  "failed": 0, "left": 0})
             one, same, secret = document["objects"]
             self.assertEqual((one["action"], one["step"], one["checked"]), ("change", 1, True))
             self.assertEqual(one["changes"], [{"path": "data.a", "before": "1", "after": "2"}])

@@ -48,6 +48,14 @@ class Bundles(unittest.TestCase):
         self.apply(config_map("a", 1) + config_map("b", 1))
         left = self.apply(config_map("a", 2)).stdout
         self.assertIn("1 object of the bundle is no longer in the manifests: ConfigMap default/b; --prune deletes it\n", left)
+        self.assertRegex(left, r"\n1 changed in [\d.]+s; 1 no longer in the manifests\n")
+        plan = self.fairlead("plan", "--name", "shop", "-f", "k8s.yaml").stdout
+        self.assertRegex(plan, r"^Nothing to do: 1 object is unchanged \([\d.]+s\)\n"
+                               r"1 object of the bundle is no longer in the manifests: ConfigMap default/b; --prune deletes it\n$")
+        plan = json.loads(self.fairlead("plan", "--name", "shop", "-f", "k8s.yaml", "-o", "json").stdout)
+        self.assertEqual((plan["left"], plan["counts"]["left"]), (["ConfigMap default/b"], 1))
+        summary = json.loads(self.fairlead("apply", "--name", "shop", "-f", "k8s.yaml", "-o", "json").stdout)["summary"]
+        self.assertEqual(summary["left"], ["ConfigMap default/b"])
         self.assertEqual(self.timeless(self.fairlead("list").stdout),
                          "NAMESPACE NAME OBJECTS READY REVISION LAST RUN BY AGE\n"
                          "default shop 2 2 2 done AGE ago WHO AGE\n")

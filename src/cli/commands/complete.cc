@@ -1,6 +1,7 @@
 #include "cli/commands/complete.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 namespace fairlead::cli {
 namespace {
@@ -20,7 +21,9 @@ const CLI::Option* find_option(const CLI::App* app, const std::string& name) {
 
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
+// As the command line has it; for a positional argument, its name in the help.
 std::string long_name(const CLI::Option& option) {
+  if (!option.nonpositional()) return option.get_name(true);
   return option.get_lnames().empty() ? "-" + option.get_snames().front() : "--" + option.get_lnames().front();
 }
 
@@ -38,6 +41,16 @@ bool takes_path(const CLI::Option& option) {
   return type.starts_with("FILE") || type == "FOLDER" || type == "CHART";
 }
 
+// Returns the positional argument that follows `given` others; null if there is none.
+const CLI::Option* positional(const CLI::App& command, size_t given) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional()) continue;
+    if (given == 0 || option->get_items_expected_max() > 1) return option;
+    --given;
+  }
+  return nullptr;
+}
+
 void add_if_it_fits(Candidates& found, const std::string& typed, std::string word, std::string description) {
   if (word.starts_with(typed)) found.words.push_back({std::move(word), std::move(description)});
 }
@@ -53,12 +66,19 @@ Candidates values(const CLI::Option& option, const std::string& prefix, const st
   return found;
 }
 
+Candidates with(Candidates found, Candidates more) {
+  std::ranges::move(more.words, std::back_inserter(found.words));
+  found.files = found.files || more.files;
+  return found;
+}
+
 }  // namespace
 
 Candidates complete(const CLI::App& app, const std::vector<std::string>& words,
                     const std::function<std::vector<std::string>(const std::string& option)>& values_of) {
   const CLI::App* command = &app;
   const CLI::Option* waiting = nullptr;  // an option whose value comes next
+  size_t given = 0;                      // positional arguments
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& word = words[i];
     if (waiting) {
@@ -68,6 +88,8 @@ Candidates complete(const CLI::App& app, const std::vector<std::string>& words,
       if (option && takes_value(*option)) waiting = option;
     } else if (const CLI::App* next = subcommand(*command, word)) {
       command = next;
+    } else {
+      ++given;
     }
   }
   std::string typed = words.empty() ? "" : words.back();
@@ -86,9 +108,8 @@ Candidates complete(const CLI::App& app, const std::vector<std::string>& words,
   }
   for (const CLI::App* next : command->get_subcommands([](const CLI::App*) { return true; }))
     if (!next->get_group().empty()) add_if_it_fits(found, typed, next->get_name(), next->get_description());
-  for (const CLI::Option* option : command->get_options())
-    if (option->get_positional())
-      for (const std::string& value : listed_values(*option)) add_if_it_fits(found, typed, value, "");
+  if (const CLI::Option* next = positional(*command, given))
+    return with(std::move(found), values(*next, "", typed, values_of));
   return found;
 }
 

@@ -1,7 +1,8 @@
 // `fairlead completion SHELL` prints a short script; the script asks `fairlead __complete` for candidates on every tab,
-// so that it never goes out of date and knows the contexts of the user's kubeconfig.
+// so that it never goes out of date and knows the contexts of the user's kubeconfig and the bundles in the cluster.
 #include <cstdio>
 
+#include "cli/commands/bundle_names.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/complete.h"
 #include "cli/core/connect.h"
@@ -68,7 +69,10 @@ complete -c fairlead -f -a '(__fairlead_complete)'
 }  // namespace
 
 int print_candidates(Command app, std::span<const std::string> words) {
-  auto values_of = [](const std::string& option) { return kubeconfig_names(option); };
+  auto values_of = [&](const std::string& option) {
+    bool is_bundle = option == "NAME" || option == "--name";
+    return is_bundle ? bundle_names(words) : kubeconfig_names(option);
+  };
   Candidates found = complete(app.app(), {words.begin(), words.end()}, values_of);
   for (const Candidate& candidate : found.words)
     std::printf("%s\t%s\n", candidate.word.c_str(), candidate.description.c_str());

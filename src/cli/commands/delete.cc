@@ -141,6 +141,16 @@ Task<int> take_out(RealLoop& loop, const Invocation& invocation, const DeleteFla
   (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); }, shown.detail());
   kube::Client& client = (*cluster)->client();
   kube::Discovery& discovery = (*cluster)->discovery();
+  if (!bundle && !name.empty() && !flags.no_hooks && !flags.cluster_gone) {
+    Result<manifest::Bundle> kept =
+        co_await read_kept_hooks(client, discovery, name, options->default_namespace).governed_by(&stop);
+    if (!kept) {
+      shown.display().stop();
+      co_await (*cluster)->close();
+      co_return (*journal)->close(report(stop.cancelled() ? cancelled_error() : kept.error()));
+    }
+    if (!kept->objects.empty()) bundle = *std::move(kept);
+  }
   std::optional<DeletionHooks> hooks;
   if (bundle && !flags.no_hooks) {
     hooks.emplace(client, discovery, *bundle, *options, (*journal)->journal(), &stop);

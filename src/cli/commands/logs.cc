@@ -59,7 +59,7 @@ Task<int> show_logs(RealLoop& loop, const Globals& globals, const LogsFlags& fla
 void add_logs(Command app, Invocation& invocation) {
   auto flags = std::make_shared<LogsFlags>();
   Command command = app.subcommand("logs", "Print what the pods of a bundle write");
-  command.option("bundle", flags->name, "The bundle's name").value("NAME").required();
+  command.option("NAME", flags->name, "The bundle's name").value("").required();
   command.option("objects", flags->only, "Only the pods of these objects: KIND or KIND/NAME").value("KIND/NAME");
   command.flag("-f,--follow", flags->follow, "Go on with what they write from now on, until Ctrl-C");
   command.option("--tail", flags->tail, "Begin with so many of the last lines of each container")

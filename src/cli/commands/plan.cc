@@ -96,8 +96,13 @@ Task<int> plan(RealLoop& loop, Invocation& invocation, const PlanFlags& flags, s
   report::PlanReport shown(
       format, place_of(**cluster, *options),
       {.context = flags.lines, .full = flags.full, .diff_only = flags.diff_only, .no_diff = !program.empty()});
-  (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });
+  report::PlanProgress progress(loop);
+  (*journal)->journal().read_by([&](const journal::Event& event) {
+    progress.read(event);
+    shown.read(event);
+  });
   Ending ending = co_await make_plan(**cluster, *std::move(bundle), *options, (*journal)->journal(), &stop);
+  progress.stop();
   int code = co_await show(loop, shown, flags, program, ending);
   Result<void> written = write_plan(**cluster, flags, *options, recorded, invocation, ending);
   if (!written) code = report(written.error());

@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "cli/runs/holder.h"
+#include "graph/hooks.h"
+#include "history/history.h"
+#include "inventory/inventory.h"
 
 namespace fairlead::cli {
 namespace {
@@ -23,18 +26,11 @@ rollout::Options options_from(const removal::Options& removal) {
   return options;
 }
 
-constexpr std::string_view kHook = "helm.sh/hook";
-
-bool has_event(std::string_view events, std::string_view wanted) {
-  while (!events.empty()) {
-    size_t comma = std::min(events.find(','), events.size());
-    std::string_view event = events.substr(0, comma);
-    while (event.starts_with(' ')) event.remove_prefix(1);
-    while (event.ends_with(' ')) event.remove_suffix(1);
-    if (event == wanted) return true;
-    events.remove_prefix(std::min(comma + 1, events.size()));
-  }
-  return false;
+Error not_readable(const std::string& name, const Error& cause) {
+  return Error(cause.kind(), fmt::format("bundle {} has Helm hooks for its deletion, and they cannot be read", name))
+      .because(cause)
+      .next(
+          fmt::format("fairlead delete --name {} --chart CHART gives them; --no-hooks deletes it without them", name));
 }
 
 }  // namespace
@@ -42,14 +38,30 @@ bool has_event(std::string_view events, std::string_view wanted) {
 manifest::Bundle hooks_for(const manifest::Bundle& bundle, std::string_view event) {
   manifest::Bundle hooks;
   for (const object::Object& object : bundle.objects) {
-    if (!has_event(object.annotation(kHook), event)) continue;
+    if (!graph::is_hook_for(object.annotations(), event)) continue;
     hooks.objects.push_back(object);
     // To a rollout, hooks for deletion are none of its own. As a hook for installations, this one runs, in the order of
     // its weight, and its delete policy counts.
     Json& annotations = hooks.objects.back().edit().make("metadata").make("annotations");
-    annotations.make(kHook) = fmt::format("{},pre-install,pre-upgrade", event);
+    annotations.make(graph::kHookAnnotation) = fmt::format("{},pre-install,pre-upgrade", event);
   }
   return hooks;
+}
+
+Task<Result<manifest::Bundle>> read_kept_hooks(kube::Client& client, kube::Discovery& discovery, std::string name,
+                                               std::string ns) {
+  if (!inventory::check_name(name)) co_return manifest::Bundle();
+  auto inventory = co_await inventory::Inventory::open(client, discovery, {.name = name, .ns = std::move(ns)});
+  if (!inventory) co_return manifest::Bundle();
+  std::vector<history::Revision> revisions = history::revisions_of(**inventory);
+  if (revisions.empty() || !revisions.front().has_delete_hooks) co_return manifest::Bundle();
+  auto kept = co_await history::read_revision(client, **inventory, revisions.front());
+  if (!kept) co_return fail(not_readable(name, kept.error()));
+  std::erase_if(*kept, [](const history::KeptObject& one) { return !graph::is_delete_hook(one.object.annotations()); });
+  auto restored =
+      co_await history::restore(client, *std::move(kept), history::OtherValues::keep, (*inventory)->label_value());
+  if (!restored) co_return fail(not_readable(name, restored.error()));
+  co_return manifest::Bundle{.objects = std::move(restored->objects)};
 }
 
 DeletionHooks::DeletionHooks(kube::Client& client, kube::Discovery& discovery, const manifest::Bundle& bundle,

@@ -45,6 +45,11 @@ class DeletionHooks {
   std::optional<Error> failure_;
 };
 
+// Returns the hooks for deletion of the bundle of that name, whose home is `ns`, from its newest revision in the
+// cluster. None if the bundle has none, or does not exist. Fails if it has hooks and they cannot be read.
+Task<Result<manifest::Bundle>> read_kept_hooks(kube::Client& client, kube::Discovery& discovery, std::string name,
+                                               std::string ns);
+
 // Returns the hooks of the bundle for that event ("pre-delete") as objects that a rollout without a name runs.
 manifest::Bundle hooks_for(const manifest::Bundle& bundle, std::string_view event);
 

@@ -3,6 +3,7 @@
 
 #include "cli/core/connect.h"
 #include "cli/runs/plan_file.h"
+#include "report/plan_progress.h"
 #include "report/plan_report.h"
 #include "rollout/rollout.h"
 
@@ -15,8 +16,8 @@ report::PlanPlace place_of(const Cluster& cluster, const rollout::Options& optio
 Task<rollout::Ending> make_plan(Cluster& cluster, manifest::Bundle bundle, rollout::Options options,
                                 journal::Journal& journal, CancelSource* stop);
 
-// Shows the plan and asks the user, unless it has no changes or `yes` was given. Returns true if the rollout may begin,
-// or the exit code.
+// Shows the plan and asks the user, unless it has no changes or `yes` was given. After a yes, makes the plan again: a
+// cluster that has changed since is an error. Returns true if the rollout may begin, or the exit code.
 Task<std::expected<bool, int>> confirm_plan(Cluster& cluster, manifest::Bundle bundle, rollout::Options options,
                                             journal::Journal& journal, bool yes, CancelSource* stop);
 

@@ -9,6 +9,8 @@ namespace {
 
 using State = ObjectEnding::State;
 
+constexpr size_t kNamedLeft = 3;
+
 State state_of(const Run& run, NodeId node) {
   const ObjectState& state = run.state(node);
   if (run.plan().state(node) == Plan::State::blocked) return State::blocked;
@@ -128,6 +130,15 @@ std::string_view name_of(Ending::How how) {
     case Ending::How::interrupted: return "interrupted";
   }
   return "";
+}
+
+std::string left_text(const std::vector<object::Key>& left) {
+  std::string named;
+  for (size_t i = 0; i < std::min(left.size(), kNamedLeft); ++i) named += (i == 0 ? "" : ", ") + left[i].text();
+  if (left.size() > kNamedLeft) named += fmt::format(" and {} more", left.size() - kNamedLeft);
+  bool is_one = left.size() == 1;
+  return fmt::format("{} object{} of the bundle {} no longer in the manifests: {}; --prune deletes {}", left.size(),
+                     is_one ? "" : "s", is_one ? "is" : "are", named, is_one ? "it" : "them");
 }
 
 std::vector<ObjectEnding> none_sent(const manifest::Bundle& bundle) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "inventory/membership.h"
+#include "object/containers.h"
 #include "rollout/core/retry.h"
 
 namespace fairlead::rollout {
@@ -17,6 +18,8 @@ constexpr Duration kEnding = std::chrono::seconds(10);
 bool runs_to_its_end(const object::Object& object) {
   return (object.group() == "batch" && object.kind() == "Job") || (object.group().empty() && object.kind() == "Pod");
 }
+
+bool has_contents(const object::Key& key) { return object::is_crd(key) || object::is_namespace(key); }
 
 bool is_ours(const Run& run, const Json& live) {
   inventory::Identity identity{.label_value = run.part_of(), .managers = {run.field_manager()}};
@@ -63,9 +66,9 @@ Task<kube::Outcome<kube::Reply>> remove(kube::Client& client, Run& run, NodeId n
 std::string_view ended_by(const Run& run, NodeId node, bool complete) {
   std::optional<graph::Hook> hook = hook_of(run, node);
   const ObjectState& state = run.state(node);
-  if (!hook || state.stored == ObjectState::Stored::no) return {};
+  if (!hook || state.stored == ObjectState::Stored::no || has_contents(run.object(node).key())) return {};
   // If the bundle has no name, an object that existed before may belong to somebody else.
-  if (run.part_of().empty() && state.stored != ObjectState::Stored::created && !runs_anew(run, node)) return {};
+  if (run.part_of().empty() && state.stored != ObjectState::Stored::created) return {};
   bool runs = runs_to_its_end(run.object(node));
   bool succeeded = run.plan().state(node) == Plan::State::done && state.verdict.state == readiness::State::ready;
   if (hook->delete_succeeded && succeeded && (runs || complete)) return "hook-succeeded";
@@ -92,9 +95,14 @@ std::optional<graph::Hook> hook_of(const Run& run, NodeId node) {
   return graph::read_hook(run.object(node).annotations(), std::nullopt);
 }
 
-bool runs_anew(const Run& run, NodeId node) {
+bool may_be_made_anew(const Run& run, NodeId node) {
   std::optional<graph::Hook> hook = hook_of(run, node);
-  return hook && hook->delete_before && runs_to_its_end(run.object(node));
+  return hook && hook->delete_before && !has_contents(run.object(node).key());
+}
+
+bool runs_anew(const Run& run, NodeId node) {
+  return may_be_made_anew(run, node) &&
+         (runs_to_its_end(run.object(node)) || hook_of(run, node)->delete_before_is_said);
 }
 
 Task<kube::Outcome<Json>> find_former(kube::Client& client, Run& run, NodeId node) {

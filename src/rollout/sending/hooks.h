@@ -1,5 +1,5 @@
-// Runs and deletes Helm hooks in a rollout. Jobs and Pods with the policy before-hook-creation are recreated in every
-// run, and hooks are deleted when their hook-delete-policy says so. Objects that are not ours are never deleted.
+// Runs and deletes Helm hooks in a rollout. Hooks are recreated in every run, or deleted, as their hook-delete-policy
+// says. Objects that are not ours are never deleted.
 #pragma once
 
 #include "graph/hooks.h"
@@ -10,8 +10,12 @@ namespace fairlead::rollout {
 // Returns nothing if the object is not a hook, or is not part of this run.
 std::optional<graph::Hook> hook_of(const Run& run, NodeId node);
 
-// True for a Job or Pod that is a hook with the policy before-hook-creation. The result of the one that an earlier run
-// created says nothing about this run.
+// True if the object is a hook that is deleted and created again, instead of being changed. Never true for CRDs and
+// Namespaces: what they contain would be deleted with them.
+bool may_be_made_anew(const Run& run, NodeId node);
+// True if the hook is deleted and created again in every run. That is so for Jobs and Pods with the policy
+// before-hook-creation, since the result of the one that an earlier run created says nothing about this run, and for
+// other kinds if their annotation names that policy.
 bool runs_anew(const Run& run, NodeId node);
 
 // Returns the object of that name that an earlier run of this bundle created; null if there is none, or if it is not

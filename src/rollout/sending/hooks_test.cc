@@ -143,6 +143,43 @@ TEST_F(HooksTest, OneWithAnotherPolicyIsNotDeletedBeforehand) {
   EXPECT_EQ(uid("prepare"), first);
 }
 
+// As Helm does if the annotation says so. Without it, pods may use a ServiceAccount that a former run created.
+TEST_F(HooksTest, OneOfAnotherKindIsMadeAnewIfItsPolicySaysSo) {
+  auto config_map = [](std::string_view name, std::string_view policy) {
+    return fmt::format("---\n{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {}, annotations: {{{}{}}}}}}}\n",
+                       name, kHook, policy);
+  };
+  std::string bundle = config_map("said", ", helm.sh/hook-delete-policy: before-hook-creation") +
+                       config_map("default", "") + std::string(kMain);
+  auto uids = [&] {
+    std::vector<std::string> found;
+    for (std::string_view name : {"said", "default"})
+      found.emplace_back(
+          get(fmt::format("/api/v1/namespaces/default/configmaps/{}", name))["metadata"]["uid"].string_or(""));
+    return found;
+  };
+  ASSERT_EQ(apply(bundle, {.name = "shop"}).how, Ending::How::done);
+  std::vector<std::string> before = uids();
+  Ending again = apply(bundle, {.name = "shop"});
+  EXPECT_EQ(states(again),
+            "ConfigMap default/said created\nConfigMap default/default unchanged\nConfigMap default/main unchanged\n");
+  EXPECT_NE(uids()[0], before[0]);
+  EXPECT_NE(uids()[0], "");
+  EXPECT_EQ(uids()[1], before[1]);
+}
+
+TEST_F(HooksTest, NamespacesAreNeverDeleted) {
+  std::string bundle = fmt::format(
+      "{{apiVersion: v1, kind: Namespace, metadata: {{name: team, annotations: {{{}, helm.sh/hook-delete-policy: "
+      "'before-hook-creation,hook-succeeded'}}}}}}\n{}",
+      kHook, kMain);
+  ASSERT_EQ(apply(bundle, {.name = "shop"}).how, Ending::How::done);
+  std::string before(get("/api/v1/namespaces/team")["metadata"]["uid"].string_or(""));
+  EXPECT_NE(before, "");
+  ASSERT_EQ(apply(bundle, {.name = "shop"}).how, Ending::How::done);
+  EXPECT_EQ(get("/api/v1/namespaces/team")["metadata"]["uid"].string_or(""), before);
+}
+
 // Nobody waits for a server that does not answer the deletion at the end.
 TEST_F(HooksTest, ADeletionThatIsNotAnsweredDoesNotHoldTheRun) {
   class Unanswered final : public http::Transport {

@@ -99,8 +99,8 @@ Sender::Next Sender::decide(NodeId node, const Failure& failure) const {
   if (fault->kind == FaultKind::field_conflict) return Next::resolve_conflict;
   if (fault->kind == FaultKind::immutable_field && run_.object(node).annotation(kOnImmutable) == "recreate")
     return Next::recreate;
-  if (fault->kind == FaultKind::immutable_field && !made_anew_.contains(node))
-    if (auto hook = hook_of(run_, node); hook && hook->delete_before) return Next::make_anew;
+  if (fault->kind == FaultKind::immutable_field && !made_anew_.contains(node) && may_be_made_anew(run_, node))
+    return Next::make_anew;
   if (!run_.options().dry_run && may_have_outdated_schema(node, *fault)) return Next::pause;
   switch (fault->disposition) {
     case Disposition::passing: return Next::pause;
