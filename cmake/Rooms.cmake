@@ -8,7 +8,8 @@
 # sandbox_core, in the namespace of sandbox.
 # A file that includes what its room does not declare fails the build (CheckIncludes.cmake).
 #
-# Heavy headers are precompiled once, for all rooms that want them: HEAVY asio (http and what waits on descriptors).
+# Headers that many files include are precompiled, once for all rooms: those of kube for the rooms that use it, and with
+# HEAVY asio those of Asio. A room declares its uses all the same.
 include(GoogleTest)
 
 # Tests beside the code run with sanitizers, or in a debug build; tests of the whole binary, simulations and the request
@@ -17,14 +18,18 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   set(FAIRLEAD_TESTS_OF_THE_WHOLE ON)
 endif()
 
-set(FAIRLEAD_LIGHT_HEADERS <algorithm> <charconv> <chrono> <deque> <expected> <functional> <map> <memory> <optional>
-                           <string> <string_view> <variant> <vector> <fmt/format.h>)
+set(FAIRLEAD_LIGHT_HEADERS <algorithm> <charconv> <chrono> <coroutine> <deque> <expected> <functional> <list> <map> <memory>
+                           <optional> <random> <set> <span> <string> <string_view> <unordered_map> <utility> <variant>
+                           <vector> <fmt/format.h> [["base/error.h"]] [["base/json.h"]])
 set(FAIRLEAD_ASIO_HEADERS <boost/asio.hpp> <boost/asio/ssl.hpp>)
+set(FAIRLEAD_KUBE_HEADERS [["journal/journal.h"]] [["kube/client.h"]] [["kube/discovery.h"]])
+set(FAIRLEAD_TEST_HEADERS <gmock/gmock.h> <gtest/gtest.h>)
 
 function(fairlead_precompiled name)
   cmake_parse_arguments(ARG "" "" "HEADERS;LIBS" ${ARGN})
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch/${name}.cc CONTENT "")
   add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/pch/${name}.cc)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(${name} PRIVATE dep::fmt ${ARG_LIBS})
   target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
 endfunction()
@@ -54,17 +59,21 @@ function(fairlead_room name)
   add_library(${name} STATIC ${sources} ${stamp})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(${name} PUBLIC ${ARG_USES} dep::fmt PRIVATE ${ARG_LIBS})
+  set(precompiled pch_light)
+  set(precompiled_for_tests pch_test)
   if(ARG_HEAVY)
-    target_precompile_headers(${name} REUSE_FROM pch_${ARG_HEAVY})
-  else()
-    target_precompile_headers(${name} REUSE_FROM pch_light)
+    set(precompiled pch_${ARG_HEAVY})
+  elseif("kube" IN_LIST ARG_USES)
+    set(precompiled pch_kube)
+    set(precompiled_for_tests pch_test_kube)
   endif()
+  target_precompile_headers(${name} REUSE_FROM ${precompiled})
 
   if(tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE ${name} ${ARG_TESTS_USE} dep::gtest_main dep::rapidcheck ${ARG_LIBS})
     target_compile_definitions(${name}_test PRIVATE FAIRLEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    target_precompile_headers(${name}_test REUSE_FROM pch_test)
+    target_precompile_headers(${name}_test REUSE_FROM ${precompiled_for_tests})
     if(NOT FAIRLEAD_TESTS_OF_THE_WHOLE)
       gtest_discover_tests(${name}_test TEST_PREFIX ${name}. PROPERTIES LABELS quick TIMEOUT 120
                            DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
