@@ -103,5 +103,27 @@ TEST_F(DoctorTest, ServiceSelectsNothing) {
             "next kubectl -n default describe service lost");
 }
 
+TEST_F(DoctorTest, AServiceSelectsPodsWithAllOfItsLabels) {
+  add(R"(
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: a}
+spec: {selector: {app: web, tier: front}}
+)");
+  constexpr std::string_view kDaemonSet = R"(
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {{name: {}, namespace: {}, generation: 1}}
+spec: {{template: {{metadata: {{labels: {{{}}}}}}}}}
+status: {{observedGeneration: 1, desiredNumberScheduled: 0}}
+)";
+  add(fmt::format(fmt::runtime(kDaemonSet), "one", "a", "app: web"));
+  add(fmt::format(fmt::runtime(kDaemonSet), "two", "a", "tier: front"));
+  add(fmt::format(fmt::runtime(kDaemonSet), "other", "b", "app: web, tier: front"));
+  EXPECT_THAT(only(), testing::StartsWith("info service-selects-nothing: Service a/web selects no pods"));
+  add(fmt::format(fmt::runtime(kDaemonSet), "web", "a", "app: web, tier: front, more: labels"));
+  EXPECT_THAT(found(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace fairlead::doctor

@@ -14,7 +14,6 @@ namespace fairlead::doctor {
 namespace {
 
 constexpr std::string_view kConfigurations[] = {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"};
-constexpr std::string_view kWorkloads[] = {"Deployment", "StatefulSet", "DaemonSet"};
 
 bool is_shadow(const Json& configuration) {
   return configuration["metadata"]["labels"].contains(readiness::kShadowLabel);

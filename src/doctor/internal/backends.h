@@ -4,12 +4,16 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "admission/webhook.h"
 #include "doctor/snapshot.h"
 
 namespace fairlead::doctor {
+
+// The kinds that run the pods behind a Service.
+inline constexpr std::string_view kWorkloads[] = {"Deployment", "StatefulSet", "DaemonSet"};
 
 struct Backend {
   enum class Role { webhook, conversion, api_service };

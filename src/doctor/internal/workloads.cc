@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/timestamp.h"
@@ -71,10 +72,57 @@ std::vector<const Json*> current_jobs(const Snapshot& snapshot) {
   return jobs;
 }
 
+// Tells whether a Service selects anything, without comparing it with every pod of its namespace.
+class LabelledPods {
+ public:
+  explicit LabelledPods(const Snapshot& snapshot) {
+    for (const Json& pod : snapshot.all("Pod")) add(namespace_of(pod), pod["metadata"]["labels"]);
+    for (std::string_view kind : kWorkloads)
+      for (const Json& workload : snapshot.all(kind))
+        add(namespace_of(workload), workload["spec"]["template"]["metadata"]["labels"]);
+  }
+
+  // Whether a pod has these labels, or a workload makes pods that have them.
+  bool has(std::string_view ns, const Json& labels) const {
+    const std::vector<const Json*>* fewest = nullptr;
+    for (const auto& [name, value] : labels.members()) {
+      auto found = by_label_.find({std::string(ns), name, std::string(value.string_or(""))});
+      if (found == by_label_.end()) return false;
+      if (!fewest || found->second.size() < fewest->size()) fewest = &found->second;
+    }
+    auto has_all = [&](const Json* candidate) {
+      return std::ranges::all_of(labels.members(), [&](const Json::Member& label) {
+        return (*candidate)[label.key].string_or("") == label.value.string_or("");
+      });
+    };
+    return fewest && std::ranges::any_of(*fewest, has_all);
+  }
+
+ private:
+  void add(std::string_view ns, const Json& labels) {
+    for (const auto& [name, value] : labels.members())
+      by_label_[{std::string(ns), name, std::string(value.string_or(""))}].push_back(&labels);
+  }
+
+  // The labels of pods, by namespace and by each name and value in them.
+  std::map<std::array<std::string, 3>, std::vector<const Json*>> by_label_;
+};
+
+// The slices of each Service, by its namespace and name.
+std::map<std::pair<std::string_view, std::string_view>, readiness::Objects> slices_by_service(
+    const Snapshot& snapshot) {
+  std::map<std::pair<std::string_view, std::string_view>, readiness::Objects> slices;
+  for (const Json& slice : snapshot.all("EndpointSlice")) {
+    std::string_view service = slice["metadata"]["labels"]["kubernetes.io/service-name"].string_or("");
+    slices[{namespace_of(slice), service}].push_back(&slice);
+  }
+  return slices;
+}
+
 }  // namespace
 
 void check_workloads(const Snapshot& snapshot, Findings& findings) {
-  for (std::string_view kind : {"Deployment", "StatefulSet", "DaemonSet"})
+  for (std::string_view kind : kWorkloads)
     for (const Json& workload : snapshot.all(kind)) check_one(snapshot, workload, "workload-not-ready", findings);
   for (const Json& pod : snapshot.all("Pod"))
     if (!controller_of(pod)) check_one(snapshot, pod, "pod-not-ready", findings);
@@ -104,13 +152,14 @@ void check_jobs(const Snapshot& snapshot, Findings& findings) {
 
 void check_services(const Snapshot& snapshot, Findings& findings) {
   if (!snapshot.sees_all("Pod") || !snapshot.sees_all("EndpointSlice")) return;
+  LabelledPods pods(snapshot);
+  auto slices = slices_by_service(snapshot);
   for (const Json& service : snapshot.all("Service")) {
-    bool has_selector = !service["spec"]["selector"].members().empty();
-    if (!has_selector || service["spec"]["type"].string_or("") == "ExternalName") continue;
+    const Json& selector = service["spec"]["selector"];
+    if (selector.members().empty() || service["spec"]["type"].string_or("") == "ExternalName") continue;
     // Pods that exist and are not ready are a trouble of their own, and a workload may have none on purpose.
-    if (!pods_behind(snapshot, service).empty() || !workloads_behind(snapshot, service).empty()) continue;
-    if (readiness::count_endpoints(service, snapshot.in_namespace("EndpointSlice", namespace_of(service))).all > 0)
-      continue;
+    if (pods.has(namespace_of(service), selector)) continue;
+    if (readiness::count_endpoints(service, slices[{namespace_of(service), name_of(service)}]).all > 0) continue;
     if (!is_old(snapshot, service["metadata"]["creationTimestamp"].string_or(""))) continue;
     object::Key key = key_of(service);
     readiness::Why why = readiness::why_no_endpoints(service, {}, {});
