@@ -59,7 +59,7 @@ class Plan(unittest.TestCase):
     def run_it(self, command, *more, **env):
         return self.fairlead(command, "-n", self.namespace, "-f", self.manifests, *more, **env)
 
-    def on_terminal(self, *arguments, answer="", env=None):
+    def on_terminal(self, *arguments, answer="", env=None, before_answer=lambda: None):
         """Runs it on a terminal of its own. Returns the exit code, and all that the terminal shows."""
         child, terminal = pty.fork()
         if child == 0:
@@ -75,6 +75,7 @@ class Plan(unittest.TestCase):
                 break
             shown += piece
             if not answered and b"[y/N]" in shown:
+                before_answer()
                 os.write(terminal, answer.encode())
                 answered = True
         os.close(terminal)
@@ -232,6 +233,25 @@ $""")
         code, shown = self.on_terminal(*command, answer="y\n")
         self.assertEqual(code, 0, shown)
         self.assertEqual(self.run_it("plan").returncode, 0)
+
+    def test_a_cluster_that_changes_before_the_answer(self):
+        self.write(config_map("asked", a="1"))
+        self.assertEqual(self.run_it("apply").returncode, 0)
+        self.write(config_map("asked", a="2"))
+        theirs = self.folder / "theirs.json"
+        theirs.write_text(json.dumps(config_map("asked", a="9")))
+
+        def somebody_else_applies():
+            self.assertEqual(self.fairlead("apply", "-n", self.namespace, "-f", theirs).returncode, 0)
+        code, shown = self.on_terminal("apply", "-n", self.namespace, "-f", self.manifests, "--confirm", answer="y\n",
+                                       before_answer=somebody_else_applies)
+        self.assertEqual(code, 1, shown)
+        self.assertTrue(shown.endswith(f"""\
+error: the cluster has changed since the plan was shown, and nothing was applied
+  because   ConfigMap {self.namespace}/asked changed in the cluster
+  next      run it again to see the new plan
+"""), shown)
+        self.assertEqual(self.fairlead("diff", "-n", self.namespace, "-f", theirs).returncode, 0)
 
     def test_nobody_to_ask(self):
         self.write(config_map("asked"))
