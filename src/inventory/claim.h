@@ -17,6 +17,9 @@
 
 namespace fairlead::inventory {
 
+// The lease of a claim, unless it says otherwise.
+inline constexpr Duration kLease = std::chrono::seconds(30);
+
 struct Claim {
   // For people, for example "ann@laptop, process 4711".
   std::string holder;
@@ -27,7 +30,7 @@ struct Claim {
   std::string renewed;
   int64_t renewals = 0;
   // The holder renews the claim at least this often, or counts as dead.
-  Duration lease = std::chrono::seconds(30);
+  Duration lease = kLease;
 
   // True if both claims are of the same run. The name of the holder alone may occur again.
   bool same_run(const Claim& other) const {

@@ -92,7 +92,7 @@ struct Options {
   // The name of this run for other runs: identifies the process.
   std::string origin;
   // How long other runs wait for a renewal before they take over. This run renews three times as often.
-  Duration lease = std::chrono::seconds(30);
+  Duration lease = kLease;
   // Returns true if the process of that origin is known to have ended. Then its claim is taken over without waiting.
   std::function<bool(std::string_view origin)> known_dead;
   // Called once if claim() has to wait to see whether another run is still alive, with the longest time that it may
