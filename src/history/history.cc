@@ -18,7 +18,6 @@ constexpr std::string_view kLastRunAnnotation = "fairlead.dev/last-run";
 constexpr std::string_view kRevisionLabel = "fairlead.dev/revision";
 constexpr std::string_view kSecretType = "fairlead.dev/revision";
 constexpr std::string_view kDataKey = "manifests";
-constexpr int64_t kKept = 10;
 // A Secret may have 1 MiB, and a request 1.5 MiB, of which base64 takes a third more.
 constexpr size_t kChunk = size_t{768} << 10;
 constexpr size_t kMostChunks = 8;
@@ -29,7 +28,7 @@ object::Resource secrets() {
 }
 
 std::string secret_name(const inventory::Inventory& inventory, int64_t number, int64_t chunk) {
-  std::string name = fmt::format("{}.revision-{}", inventory.parent().name, number % kKept);
+  std::string name = fmt::format("{}.revision-{}", inventory.parent().name, number % kKeptRevisions);
   return chunk == 0 ? name : fmt::format("{}.{}", name, chunk);
 }
 
@@ -153,7 +152,7 @@ Task<Result<int64_t>> keep_revision(kube::Client& client, inventory::Inventory& 
   std::string compressed = compress(manifests.text);
   size_t chunks = (compressed.size() + kChunk - 1) / kChunk;
   if (chunks <= kMostChunks) next.chunks = static_cast<int64_t>(chunks);
-  const Revision* replaced = find(revisions, next.number - kKept);
+  const Revision* replaced = find(revisions, next.number - kKeptRevisions);
   for (int64_t chunk = 0; chunk < next.chunks; ++chunk) {
     std::string piece = compressed.substr(static_cast<size_t>(chunk) * kChunk, kChunk);
     bool is_there = replaced && chunk < replaced->chunks;
@@ -163,7 +162,7 @@ Task<Result<int64_t>> keep_revision(kube::Client& client, inventory::Inventory& 
     for (int64_t chunk = next.chunks; chunk < replaced->chunks; ++chunk)
       co_await remove(client, inventory, secret_name(inventory, replaced->number, chunk));
   int64_t number = next.number;
-  std::erase_if(revisions, [&](const Revision& one) { return one.number <= number - kKept; });
+  std::erase_if(revisions, [&](const Revision& one) { return one.number <= number - kKeptRevisions; });
   revisions.insert(revisions.begin(), std::move(next));
   inventory.annotate(std::string(kRevisionsAnnotation), dump(revisions));
   co_return number;
