@@ -6,6 +6,7 @@
 #include <cctype>
 #include <iterator>
 
+#include "base/colours.h"
 #include "base/printable.h"
 
 namespace fairlead::diff {
@@ -156,8 +157,8 @@ void sort_runs(std::vector<Line>& lines) {
   }
 }
 
-constexpr std::string_view kBold = "\033[1m", kCyan = "\033[36m", kRed = "\033[31m", kGreen = "\033[32m",
-                           kReverse = "\033[7m", kNotReverse = "\033[27m", kPlain = "\033[0m";
+using colours::kBold, colours::kCyan, colours::kRed, colours::kGreen;
+using colours::kReverse, colours::kNotReverse, colours::kPlain;
 
 class Painter {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/colours.h"
 #include "base/printable.h"
 #include "doctor/internal/texts.h"
 
@@ -12,11 +13,11 @@ constexpr int kSchemaVersion = 1;
 
 std::string_view colour_of(Severity severity) {
   switch (severity) {
-    case Severity::error: return "\033[31m";
-    case Severity::warning: return "\033[33m";
+    case Severity::error: return colours::kBad;
+    case Severity::warning: return colours::kTrouble;
     case Severity::info: break;
   }
-  return "\033[36m";
+  return colours::kCyan;
 }
 
 std::string line(std::string_view label, std::string_view text) {
@@ -25,7 +26,7 @@ std::string line(std::string_view label, std::string_view text) {
 
 std::string text_of(const Finding& finding, bool colours) {
   std::string severity(name_of(finding.severity));
-  if (colours) severity = fmt::format("{}{}\033[0m", colour_of(finding.severity), severity);
+  if (colours) severity = fmt::format("{}{}{}", colour_of(finding.severity), severity, colours::kPlain);
   std::string text = fmt::format("{}: {}\n", severity, printable_line(finding.what));
   for (const std::string& cause : finding.causes) text += line("because", cause);
   if (!finding.blocks.empty()) text += line("blocks", finding.blocks);

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "base/colours.h"
+
 namespace fairlead::report {
 namespace {
 
@@ -77,7 +79,8 @@ void Display::print(const Line& line) {
   std::string_view colour = has_colours(::fileno(stream)) ? colour_of(line.tone) : "";
   write(stream, colour);
   report::print(stream, shown_text(line));
-  write(stream, colour.empty() ? "\n" : "\033[0m\n");
+  if (!colour.empty()) write(stream, colours::kPlain);
+  write(stream, "\n");
 }
 
 void Display::draw() {

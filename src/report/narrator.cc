@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/colours.h"
 #include "report/words.h"
 
 namespace fairlead::report {
@@ -38,10 +39,10 @@ Line log_line(const Event& event) {
 
 std::string_view colour_of(Tone tone) {
   switch (tone) {
-    case Tone::good: return "\033[32m";
-    case Tone::quiet: return "\033[2m";
-    case Tone::trouble: return "\033[33m";
-    case Tone::bad: return "\033[31m";
+    case Tone::good: return colours::kGood;
+    case Tone::quiet: return colours::kFaint;
+    case Tone::trouble: return colours::kTrouble;
+    case Tone::bad: return colours::kBad;
     case Tone::plain: return "";
   }
   return "";

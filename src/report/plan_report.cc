@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/colours.h"
 #include "base/printable.h"
 #include "diff/lines.h"
 
@@ -32,10 +33,10 @@ std::string_view mark_of(Action action) {
 std::string_view colour_of(Action action) {
   switch (action) {
     case Action::none: return "";
-    case Action::create: return "\033[32m";
-    case Action::change: return "\033[33m";
-    case Action::replace: return "\033[35m";
-    case Action::remove: return "\033[31m";
+    case Action::create: return colours::kGreen;
+    case Action::change: return colours::kYellow;
+    case Action::replace: return colours::kMagenta;
+    case Action::remove: return colours::kRed;
   }
   return "";
 }
@@ -170,7 +171,7 @@ std::string PlanReport::list_text(const Ending& ending) const {
     std::string line =
         fmt::format("{} {:<7}  {}{}", mark_of(forecast.action), is_refused ? "refused" : name_of(forecast.action),
                     printable_line(object->key.text()), forecast.unchecked.empty() ? "" : " (unchecked)");
-    if (colours) line = fmt::format("{}{}\033[0m", colour_of(forecast.action), line);
+    if (colours) line = fmt::format("{}{}{}", colour_of(forecast.action), line, colours::kPlain);
     text += fmt::format("{:>4}  {}\n", step, line) + details_of(forecast);
   }
   return text;

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "base/colours.h"
 #include "base/printable.h"
 
 namespace fairlead::report {
@@ -13,7 +14,6 @@ namespace {
 
 constexpr std::string_view kEraseBelow = "\033[J";
 constexpr std::string_view kEraseRestOfLine = "\033[K";
-constexpr std::string_view kNoColour = "\033[0m";
 // A terminal may be narrower than it says: some report a new size only after a while. A line of the view that is too
 // long then has to be cut, since with a second row the cursor would not get back to the view's first one.
 constexpr std::string_view kCutLines = "\033[?7l";
@@ -26,7 +26,7 @@ std::string shown_text(const Line& line) { return line.is_problem ? printable(li
 std::string shown_text(const Line& line, bool colours) {
   std::string_view colour = colours ? colour_of(line.tone) : "";
   std::string text = shown_text(line);
-  return colour.empty() ? text : fmt::format("{}{}{}", colour, text, kNoColour);
+  return colour.empty() ? text : fmt::format("{}{}{}", colour, text, colours::kPlain);
 }
 
 std::string Frames::painted(const Line& line) const { return shown_text(line, colours_); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/colours.h"
 #include "base/printable.h"
 #include "status/table.h"
 
@@ -52,9 +53,9 @@ std::string state_of(const ObjectStatus& object) {
 }
 
 std::string_view colour_of(const ObjectStatus& object) {
-  if (object.drift == Drift::gone || object.verdict.state == State::failed) return "\033[31m";
-  if (!object.is_ready() || object.drift == Drift::changed || object.left) return "\033[33m";
-  return "\033[32m";
+  if (object.drift == Drift::gone || object.verdict.state == State::failed) return colours::kBad;
+  if (!object.is_ready() || object.drift == Drift::changed || object.left) return colours::kTrouble;
+  return colours::kGood;
 }
 
 std::vector<std::string> lines_below(const ObjectStatus& object) {
@@ -161,7 +162,7 @@ std::string text_of(const BundleStatus& status, const Show& show) {
     std::string name = printable_line(object.key.text());
     name.resize(std::max(name.size(), std::min<size_t>(widest, 60)), ' ');
     std::string state = printable_line(state_of(object));
-    if (show.colours) state = fmt::format("{}{}\033[0m", colour_of(object), state);
+    if (show.colours) state = fmt::format("{}{}{}", colour_of(object), state, colours::kPlain);
     text += fmt::format("{}{}   {}", is_last ? "└─ " : "├─ ", name, state);
     if (show.wide && !object.source.empty()) text += "   " + printable_line(object.source);
     text += "\n";
