@@ -16,6 +16,8 @@ namespace {
 constexpr size_t kSome = 500;
 constexpr size_t kKinds = 3;
 constexpr size_t kServices = 2;
+// How many webhook configurations are read again before one of them is blamed.
+constexpr size_t kConfirmed = 5;
 constexpr std::string_view kMetadataOnly =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
@@ -99,18 +101,9 @@ Task<void> Investigator::find_remaining(Evidence& evidence) {
 Task<void> Investigator::find_guards(Evidence& evidence) {
   Holder holder = holder_of(evidence);
   if (!holder.object) co_return;
-  if (!configurations_) {
-    std::vector<Json> all;
-    bool known = false;
-    for (std::string_view kind : {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"})
-      if (auto some_read = co_await some("admissionregistration.k8s.io", kind, "", false)) {
-        known = true;
-        for (Json& one : *some_read) all.push_back(std::move(one));
-      }
-    if (known) configurations_ = std::move(all);
-  }
-  if (!configurations_ || configurations_->empty()) co_return;
-  evidence.webhook_configurations = configurations_;
+  (void)co_await configurations_.read();
+  if (configurations_.known().empty()) co_return;
+  evidence.webhook_configurations = configurations_.known();
   if (const object::Resource* namespaces = discovery_.known().find("", "Namespace");
       namespaces && !holder.key.ns.empty()) {
     auto ns = co_await client_.get(*namespaces, "", holder.key.ns);
@@ -138,6 +131,16 @@ Task<void> Investigator::find_guards(Evidence& evidence) {
       evidence.slices.push_back(std::move(slice));
     }
     if (!all_ready) co_await add_pods(evidence, ns);
+  }
+  co_await confirm_guards(evidence);
+}
+
+Task<void> Investigator::confirm_guards(Evidence& evidence) {
+  Holder holder = holder_of(evidence);
+  for (size_t i = 0; i < kConfirmed; ++i) {
+    std::optional<admission::Webhook> blamed = silent_webhook(holder, evidence);
+    if (!blamed || co_await configurations_.is_current(*blamed)) co_return;
+    evidence.webhook_configurations = configurations_.known();
   }
 }
 

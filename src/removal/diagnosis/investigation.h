@@ -10,13 +10,15 @@
 #include "kube/client.h"
 #include "kube/discovery.h"
 #include "removal/diagnosis/stuck.h"
+#include "removal/diagnosis/webhook_configurations.h"
 
 namespace fairlead::removal {
 
 class Investigator {
  public:
-  // Both must outlive it.
-  Investigator(kube::Client& client, kube::Discovery& discovery) : client_(client), discovery_(discovery) {}
+  // All must outlive it.
+  Investigator(kube::Client& client, kube::Discovery& discovery, WebhookConfigurations& configurations)
+      : client_(client), discovery_(discovery), configurations_(configurations) {}
 
   // Collects evidence about the object; `last` is its form as last seen. Leaves out what cannot be read. Fails only if
   // the object itself cannot be read: with not_found if it is deleted.
@@ -31,13 +33,15 @@ class Investigator {
   Task<std::optional<std::vector<Json>>> all_workloads();
   Task<void> find_remaining(Evidence& evidence);
   Task<void> find_guards(Evidence& evidence);
+  // Makes sure that the webhook that will be blamed, if any, is still there.
+  Task<void> confirm_guards(Evidence& evidence);
   Task<void> find_controller(Evidence& evidence);
   Task<void> add_pods(Evidence& evidence, std::string ns);
 
   kube::Client& client_;
   kube::Discovery& discovery_;
+  WebhookConfigurations& configurations_;
   // Read from the cluster once per run, since many stuck objects have the same cause.
-  std::optional<std::vector<Json>> configurations_;
   std::optional<std::vector<Json>> workloads_;
 };
 

@@ -63,36 +63,34 @@ readiness::Objects pointers(const std::vector<Json>& objects) {
   return all;
 }
 
+// Returns the Service of a webhook; null if it does not exist.
+const Json* service_of(const admission::Webhook& webhook, const Evidence& evidence) {
+  for (const Json& one : evidence.services)
+    if (text(one["metadata"]["name"]) == webhook.service->name &&
+        text(one["metadata"]["namespace"]) == webhook.service->ns)
+      return &one;
+  return nullptr;
+}
+
 bool add_webhooks(Explanation& found, const Holder& holder, const Evidence& evidence) {
-  for (const admission::Webhook& webhook : webhooks_before(holder, evidence)) {
-    if (!webhook.service) continue;
-    if (std::ranges::find(evidence.namespaces_of_slices, webhook.service->ns) == evidence.namespaces_of_slices.end())
-      continue;
-    auto is_its = [&](const Json& one) {
-      return text(one["metadata"]["name"]) == webhook.service->name &&
-             text(one["metadata"]["namespace"]) == webhook.service->ns;
-    };
-    auto service = std::ranges::find_if(evidence.services, is_its);
-    bool is_there = service != evidence.services.end();
-    readiness::Objects slices = pointers(evidence.slices);
-    if (is_there && readiness::count_endpoints(*service, slices).ready > 0) continue;
+  std::optional<admission::Webhook> webhook = silent_webhook(holder, evidence);
+  if (!webhook) return false;
+  found.chain.causes.push_back(
+      fmt::format("the update that removes it must pass webhook {} ({}), which does not answer", webhook->name,
+                  webhook->configuration));
+  found.chain.next =
+      fmt::format("kubectl -n {} get endpointslices,pods; if the webhook is no longer needed: kubectl delete {} {}",
+                  webhook->service->ns,
+                  webhook->kind == admission::Webhook::Kind::validating ? "validatingwebhookconfiguration"
+                                                                        : "mutatingwebhookconfiguration",
+                  webhook->configuration);
+  if (const Json* service = service_of(*webhook, evidence))
+    found.chain.add(
+        {.causes = readiness::why_no_endpoints(*service, pointers(evidence.slices), pointers(evidence.pods)).causes});
+  else
     found.chain.causes.push_back(
-        fmt::format("the update that removes it must pass webhook {} ({}), which does not answer", webhook.name,
-                    webhook.configuration));
-    found.chain.next =
-        fmt::format("kubectl -n {} get endpointslices,pods; if the webhook is no longer needed: kubectl delete {} {}",
-                    webhook.service->ns,
-                    webhook.kind == admission::Webhook::Kind::validating ? "validatingwebhookconfiguration"
-                                                                         : "mutatingwebhookconfiguration",
-                    webhook.configuration);
-    if (is_there)
-      found.chain.add({.causes = readiness::why_no_endpoints(*service, slices, pointers(evidence.pods)).causes});
-    else
-      found.chain.causes.push_back(
-          fmt::format("service {}/{} does not exist", webhook.service->ns, webhook.service->name));
-    return true;
-  }
-  return false;
+        fmt::format("service {}/{} does not exist", webhook->service->ns, webhook->service->name));
+  return true;
 }
 
 void add_owner(Explanation& found, const std::string& finalizer, const Holder& holder) {
@@ -247,7 +245,7 @@ Holder holder_of(const Evidence& evidence) {
 
 std::vector<admission::Webhook> webhooks_before(const Holder& holder, const Evidence& evidence) {
   std::vector<admission::Webhook> found;
-  if (!holder.object || !evidence.webhook_configurations) return found;
+  if (!holder.object) return found;
   admission::Attributes attributes;
   attributes.operation = admission::Operation::update;
   attributes.resource = {
@@ -258,12 +256,23 @@ std::vector<admission::Webhook> webhooks_before(const Holder& holder, const Evid
   attributes.object = *holder.object;
   attributes.old_object = *holder.object;
   attributes.ns_object = evidence.ns;
-  for (const Json& configuration : *evidence.webhook_configurations)
+  for (const Json& configuration : evidence.webhook_configurations)
     for (admission::Webhook& webhook : admission::read_webhooks(configuration))
       if (webhook.failure_policy == admission::FailurePolicy::fail &&
           admission::match(webhook, attributes).outcome == admission::Match::Outcome::yes)
         found.push_back(std::move(webhook));
   return found;
+}
+
+std::optional<admission::Webhook> silent_webhook(const Holder& holder, const Evidence& evidence) {
+  auto is_silent = [&](const admission::Webhook& webhook) {
+    if (!webhook.service || std::ranges::count(evidence.namespaces_of_slices, webhook.service->ns) == 0) return false;
+    const Json* service = service_of(webhook, evidence);
+    return !service || readiness::count_endpoints(*service, pointers(evidence.slices)).ready == 0;
+  };
+  for (admission::Webhook& webhook : webhooks_before(holder, evidence))
+    if (is_silent(webhook)) return std::move(webhook);
+  return std::nullopt;
 }
 
 std::string manager_of(const Json& object, std::string_view finalizer) {

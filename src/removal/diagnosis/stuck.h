@@ -27,7 +27,7 @@ struct Evidence {
   std::vector<object::Resource> remaining_kinds;
   // The Namespace of the object that holder_of() returns.
   Json ns;
-  std::optional<std::vector<Json>> webhook_configurations;
+  std::vector<Json> webhook_configurations;
   // The Deployments and StatefulSets of the cluster.
   std::optional<std::vector<Json>> workloads;
   // Of the namespaces that were searched. `namespaces_of_slices`: where EndpointSlices were read.
@@ -51,6 +51,8 @@ Holder holder_of(const Evidence& evidence);
 // Returns the webhooks that are called when the holder's finalizers are removed, and that refuse the update if they do
 // not answer.
 std::vector<admission::Webhook> webhooks_before(const Holder& holder, const Evidence& evidence);
+// Returns the first of these that has a Service without ready endpoints; nothing if that is not known of any.
+std::optional<admission::Webhook> silent_webhook(const Holder& holder, const Evidence& evidence);
 
 // Returns the workload that seems to remove the finalizer; null if none is found.
 const Json* controller_of(std::string_view finalizer, const Holder& holder, const std::vector<Json>& workloads);

@@ -16,36 +16,31 @@ bool names_deletions(const Json& rule) {
   });
 }
 
-}  // namespace
-
-Task<DeletionVetoes> DeletionVetoes::find(kube::Client& client, const kube::Discovery& discovery, const Run& run) {
-  DeletionVetoes found;
-  for (std::string_view kind : {std::string_view("ValidatingWebhookConfiguration"),
-                                std::string_view("MutatingWebhookConfiguration"), kPolicy}) {
-    const object::Resource* resource = discovery.known().find(kGroup, kind);
-    if (!resource) continue;
-    auto list = co_await client.list(*resource, {});
-    if (!list) {
-      found.everything_ = true;
-      break;
-    }
-    for (const Json& item : list->items)
-      if (!run.find({.group = std::string(kGroup),
-                     .kind = std::string(kind),
-                     .name = std::string(item["metadata"]["name"].string_or(""))}))
-        found.take(*resource, item);
-  }
-  co_return found;
+// What a policy refuses depends on its expressions and bindings, which are not evaluated here.
+bool may_refuse_deletions(const Json& policy) {
+  return std::ranges::any_of(policy["spec"]["matchConstraints"]["resourceRules"].items(), names_deletions);
 }
 
-void DeletionVetoes::take(const object::Resource& resource, const Json& item) {
-  if (resource.kind == kPolicy) {
-    // What a policy refuses depends on its expressions and bindings, which are not evaluated here.
-    const Json& rules = item["spec"]["matchConstraints"]["resourceRules"];
-    if (std::ranges::any_of(rules.items(), names_deletions)) everything_ = true;
-    return;
-  }
-  for (admission::Webhook& webhook : admission::read_webhooks(item)) webhooks_.push_back(std::move(webhook));
+}  // namespace
+
+Task<DeletionVetoes> DeletionVetoes::find(kube::Client& client, const kube::Discovery& discovery, const Run& run,
+                                          WebhookConfigurations& configurations) {
+  DeletionVetoes found;
+  auto is_target = [&](const Json& item) {
+    return run.find({.group = std::string(kGroup),
+                     .kind = std::string(item["kind"].string_or("")),
+                     .name = std::string(item["metadata"]["name"].string_or(""))});
+  };
+  found.everything_ = !co_await configurations.read();
+  for (const Json& item : configurations.known())
+    if (!is_target(item)) std::ranges::move(admission::read_webhooks(item), std::back_inserter(found.webhooks_));
+  const object::Resource* policies = discovery.known().find(kGroup, kPolicy);
+  if (!policies || found.everything_) co_return found;
+  kube::Outcome<kube::List> list = co_await client.list(*policies, {});
+  found.everything_ = !list || std::ranges::any_of(list->items, [&](const Json& item) {
+    return !is_target(item) && may_refuse_deletions(item);
+  });
+  co_return found;
 }
 
 bool DeletionVetoes::may_refuse(const LiveTarget& target) const {

@@ -38,7 +38,8 @@ class Engine {
         watching_(loop_, nullptr),
         work_(loop_, nullptr),
         tracker_(client, discovery, run, watching_),
-        stuck_monitor_(client, discovery, run, tracker_),
+        configurations_(client, discovery),
+        stuck_monitor_(client, discovery, run, tracker_, configurations_),
         sender_(client, run, stuck_monitor_, work_),
         orphans_(client, discovery, run) {}
 
@@ -193,7 +194,7 @@ class Engine {
       if (is_namespace(targets[i].key) && !stays(i)) namespaces.emplace(targets[i].key.name, i);
     auto is_inside = [&](const LiveTarget& target) { return namespaces.contains(target.key.ns); };
     if (run_.options().dry_run != DryRun::none || std::ranges::none_of(targets, is_inside)) co_return;
-    DeletionVetoes vetoes = co_await DeletionVetoes::find(client_, discovery_, run_);
+    DeletionVetoes vetoes = co_await DeletionVetoes::find(client_, discovery_, run_, configurations_);
     for (const auto& [name, i] : namespaces) targets[i].at_once = !vetoes.may_refuse(targets[i]);
     for (NodeId i : targets.ids()) {
       auto found = namespaces.find(targets[i].key.ns);
@@ -412,6 +413,7 @@ class Engine {
   Scope watching_;
   Scope work_;
   Tracker tracker_;
+  WebhookConfigurations configurations_;
   StuckMonitor stuck_monitor_;
   Sender sender_;
   Orphans orphans_;

@@ -14,8 +14,13 @@ namespace fairlead::removal {
 
 class StuckMonitor {
  public:
-  StuckMonitor(kube::Client& client, kube::Discovery& discovery, Run& run, const Tracker& tracker)
-      : client_(client), discovery_(discovery), run_(run), tracker_(tracker), investigator_(client, discovery) {}
+  StuckMonitor(kube::Client& client, kube::Discovery& discovery, Run& run, const Tracker& tracker,
+               WebhookConfigurations& configurations)
+      : client_(client),
+        discovery_(discovery),
+        run_(run),
+        tracker_(tracker),
+        investigator_(client, discovery, configurations) {}
 
   // Runs until it is cancelled.
   Task<void> keep();
