@@ -30,18 +30,18 @@ Task<bool> WebhookConfigurations::is_current(const admission::Webhook& webhook) 
   std::string name = webhook.configuration;
   const object::Resource* resource = discovery_.known().find(kGroup, kind);
   if (!resource) co_return true;
-  kube::Outcome<kube::Reply> now = co_await client_.get(*resource, "", name);
-  if (!now && !now.error().is(kube::FaultKind::not_found)) co_return true;
+  kube::Outcome<kube::List> now = co_await client_.list(*resource, {.field_selector = "metadata.name=" + name});
+  if (!now) co_return true;
   auto before = std::ranges::find_if(known_, [&](const Json& one) {
     return one["kind"].string_or("") == kind && one["metadata"]["name"].string_or("") == name;
   });
   if (before == known_.end()) co_return false;
-  if (!now) {
+  if (now->items.empty()) {
     known_.erase(before);
     co_return false;
   }
-  if ((*before)["metadata"]["resourceVersion"] == now->value["metadata"]["resourceVersion"]) co_return true;
-  *before = std::move(now->value);
+  if ((*before)["metadata"]["resourceVersion"] == now->items.front()["metadata"]["resourceVersion"]) co_return true;
+  *before = std::move(now->items.front());
   co_return false;
 }
 

@@ -26,8 +26,9 @@ class WebhookConfigurations {
   // has its current form, or no longer has it.
   //
   // What was read may be minutes old when a webhook is blamed: the run may have deleted it, the garbage collector after
-  // its owner, or a user who follows our own advice. Blaming it would then be wrong, so it is checked with one GET. A
-  // webhook that somebody adds during the run is not noticed; what is said without it is less, but not wrong.
+  // its owner, or a user who follows our own advice. Blaming it would then be wrong, so it is checked with one LIST by
+  // name, which needs no more rights than read(). A webhook that somebody adds during the run is not noticed; what is
+  // said without it is less, but not wrong.
   Task<bool> is_current(const admission::Webhook& webhook);
 
  private:
