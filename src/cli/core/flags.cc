@@ -60,8 +60,8 @@ Flag& Flag::excludes(Flag other) {
   return *this;
 }
 
-Flag& Flag::group(std::string heading) {
-  option_->group(std::move(heading));
+Flag& Flag::group(const std::string& heading) {
+  option_->group(heading);
   return *this;
 }
 

@@ -38,7 +38,7 @@ class Flag {
   Flag& needs(const std::string& other);
   Flag& excludes(Flag other);
   // The heading under which the help has it; with an empty one, the help does not have it.
-  Flag& group(std::string heading);
+  Flag& group(const std::string& heading);
 
  private:
   CLI::Option* option_;
