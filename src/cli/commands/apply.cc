@@ -1,15 +1,13 @@
 
-#include "async/interrupt.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/rollback.h"
 #include "cli/core/ask.h"
-#include "cli/core/connect.h"
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
-#include "cli/input/selection.h"
-#include "cli/input/sources.h"
+#include "cli/core/run.h"
 #include "cli/output/output_flags.h"
 #include "cli/output/run_journal.h"
+#include "cli/runs/open_rollout.h"
 #include "cli/runs/planning.h"
 #include "cli/runs/recorded_flags.h"
 #include "cli/runs/rollout_flags.h"
@@ -86,32 +84,27 @@ Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& 
   }
   auto journal = RunJournal::open(loop.clock(), flags.files);
   if (!journal) co_return report(journal.error());
-  auto bundle = co_await read_sources(loop, invocation, flags.sources,
-                                      {.name = options->name, .timeout = options->timeout, .stop = &stop});
-  if (!bundle) co_return bundle.error();
-  if (Result<void> selected = select(*bundle, flags.only, flags.skip); !selected) co_return report(selected.error());
-  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());
-  if (!cluster) co_return report(cluster.error());
-  options->default_namespace = (*cluster)->default_namespace();
-  options->namespace_is_chosen = !invocation.globals.namespace_name.empty();
-  auto begins = co_await may_begin(**cluster, flags, plan, *bundle, *options, (*journal)->journal(), stop);
+  auto opened = co_await open_rollout(loop, invocation, flags, *options, (*journal)->journal(), stop);
+  if (!opened) co_return opened.error();
+  Cluster& cluster = *opened->cluster;
+  auto begins = co_await may_begin(cluster, flags, plan, opened->bundle, *options, (*journal)->journal(), stop);
   if (!begins) {
-    co_await (*cluster)->close();
+    co_await cluster.close();
     co_return (*journal)->close(begins.error());
   }
 
-  settings->may_draw = [&cluster] { return (*cluster)->requests() > 0; };
+  settings->may_draw = [&cluster] { return cluster.requests() > 0; };
   report::RolloutReport shown(loop, (*journal)->journal(), *settings, options->dry_run);
   (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); }, shown.detail());
-  logs::RunLogs lines((*cluster)->client(), (*cluster)->discovery(), (*journal)->journal(), *std::move(filter));
+  logs::RunLogs lines(cluster.client(), cluster.discovery(), (*journal)->journal(), *std::move(filter));
   if (flags.logs) (*journal)->journal().read_by([&](const journal::Event& event) { lines.read(event); });
-  Ending ending = co_await rollout::roll_out((*cluster)->client(), (*cluster)->discovery(), *std::move(bundle),
-                                             *options, (*journal)->journal(), &stop);
+  Ending ending = co_await rollout::roll_out(cluster.client(), cluster.discovery(), std::move(opened->bundle), *options,
+                                             (*journal)->journal(), &stop);
   co_await lines.close();
   shown.finish(ending);
   if (flags.rollback_on_failure)
-    co_await go_back_after_failure(**cluster, *std::move(options), ending, *std::move(settings), &stop);
-  co_await (*cluster)->close();
+    co_await go_back_after_failure(cluster, *std::move(options), ending, *std::move(settings), &stop);
+  co_await cluster.close();
   co_return (*journal)->close(exit_code(ending.how));
 }
 
@@ -124,9 +117,7 @@ void add_flags(Command command, ApplyFlags& flags) {
             "If it fails, go back to the last revision of the bundle that was done")
       .needs("--name");
   command.flag("--no-wait", flags.no_wait, "Do not wait until objects are ready");
-  command.option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
-      .value("KIND=DURATION")
-      .repeatable();
+  add_timeout_for_flag(command, flags.timeout_for);
   Flag dry_run =
       command
           .option("--dry-run", flags.dry_run,
@@ -188,10 +179,8 @@ int run_apply(Command command, const ApplyFlags& flags, Invocation& invocation) 
     plan = std::move(planned->file);
     wanted = std::move(planned->flags);
   }
-  RealLoop loop;
-  CancelSource stop;
-  Interrupt interrupt(loop, stop);
-  return loop.run(apply(loop, invocation, wanted, plan, stop));
+  return run_interruptibly(
+      [&](RealLoop& loop, CancelSource& stop) { return apply(loop, invocation, wanted, plan, stop); });
 }
 
 }  // namespace

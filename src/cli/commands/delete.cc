@@ -1,15 +1,13 @@
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 
-#include "async/interrupt.h"
 #include "async/scope.h"
 #include "cli/commands/commands.h"
 #include "cli/core/ask.h"
 #include "cli/core/connect.h"
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
+#include "cli/core/run.h"
 #include "cli/input/sources.h"
 #include "cli/output/output_flags.h"
 #include "cli/output/run_journal.h"
@@ -80,11 +78,7 @@ Result<removal::Options> options_of(const DeleteFlags& flags) {
   options.with_contents = flags.with_contents;
   options.force_finalizers = flags.force_finalizers;
   options.cluster_gone = flags.cluster_gone;
-  options.run = run_of(::getpid());
-  options.run_known_dead = is_gone_run;
-  options.holder = own_holder();
-  options.origin = origin_of(::getpid());
-  options.known_dead = is_gone;
+  sign(options);
   TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
   TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead delete … --timeout-for Namespace=30m"));
   return options;
@@ -178,12 +172,8 @@ void add_flags(Command command, DeleteFlags& flags) {
       .flag("--with-contents", flags.with_contents,
             "Delete namespaces and CRDs even if they contain objects of others; never objects of other bundles")
       .needs(name);
-  command.option("--timeout", flags.timeout, "Time limit for the whole run; 0 for no limit")
-      .value("DURATION")
-      .show_default();
-  command.option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
-      .value("KIND=DURATION")
-      .repeatable();
+  add_timeout_flag(command, flags.timeout);
+  add_timeout_for_flag(command, flags.timeout_for);
   command.flag("--no-wait", flags.no_wait, "Do not wait until objects are deleted");
   command
       .option("--cascade", flags.cascade,
@@ -218,10 +208,8 @@ void add_delete(Command app, Invocation& invocation) {
       "Exit codes: 0 deleted, 1 failed, 3 timed out, 64 invalid command line, 130 interrupted.");
   command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
-      RealLoop loop;
-      CancelSource stop;
-      Interrupt interrupt(loop, stop);
-      return loop.run(take_out(loop, invocation, *flags, stop));
+      return run_interruptibly(
+          [&](RealLoop& loop, CancelSource& stop) { return take_out(loop, invocation, *flags, stop); });
     };
   });
 }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "async/interrupt.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/query.h"
 #include "cli/core/connect.h"
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
+#include "cli/core/run.h"
 #include "cli/input/sources.h"
 #include "cli/output/run_journal.h"
 #include "doctor/show.h"
@@ -88,10 +88,8 @@ int doctor_command(const Invocation& invocation, const DoctorFlags& flags) {
     report(subject.error());
     return kUsage;
   }
-  RealLoop loop;
-  CancelSource stop;
-  Interrupt interrupt(loop, stop);
-  return loop.run(examine(loop, invocation, flags, *std::move(subject), stop));
+  return run_interruptibly(
+      [&](RealLoop& loop, CancelSource& stop) { return examine(loop, invocation, flags, *subject, stop); });
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 #include <cstdio>
 #include <set>
 
-#include "async/interrupt.h"
 #include "cli/commands/commands.h"
 #include "cli/core/connect.h"
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
+#include "cli/core/run.h"
 #include "cli/input/sources.h"
 #include "cli/output/run_journal.h"
 #include "draw/formats.h"
@@ -192,10 +192,8 @@ void add_graph(Command app, Invocation& invocation) {
       "64 invalid command line, 130 interrupted.");
   command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
-      RealLoop loop;
-      CancelSource stop;
-      Interrupt interrupt(loop, stop);
-      return loop.run(graph_command(loop, invocation, *flags, stop));
+      return run_interruptibly(
+          [&](RealLoop& loop, CancelSource& stop) { return graph_command(loop, invocation, *flags, stop); });
     };
   });
 }

@@ -1,11 +1,11 @@
 #include <cstdio>
 
-#include "async/interrupt.h"
 #include "base/printable.h"
 #include "cli/commands/commands.h"
 #include "cli/core/connect.h"
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
+#include "cli/core/run.h"
 #include "cli/output/run_journal.h"
 #include "inventory/inventory.h"
 #include "logs/bundle_logs.h"
@@ -73,10 +73,8 @@ void add_logs(Command app, Invocation& invocation) {
       "Exit codes: 0 done, 1 failed, 64 invalid command line, 130 interrupted.");
   command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
-      RealLoop loop;
-      CancelSource stop;
-      Interrupt interrupt(loop, stop);
-      return loop.run(show_logs(loop, invocation.globals, *flags, stop));
+      return run_interruptibly(
+          [&](RealLoop& loop, CancelSource& stop) { return show_logs(loop, invocation.globals, *flags, stop); });
     };
   });
 }

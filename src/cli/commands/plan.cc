@@ -1,13 +1,11 @@
 
-#include "async/interrupt.h"
 #include "cli/commands/commands.h"
-#include "cli/core/connect.h"
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
-#include "cli/input/selection.h"
-#include "cli/input/sources.h"
+#include "cli/core/run.h"
 #include "cli/output/external_diff.h"
 #include "cli/output/run_journal.h"
+#include "cli/runs/open_rollout.h"
 #include "cli/runs/planning.h"
 #include "cli/runs/recorded_flags.h"
 #include "cli/runs/rollout_flags.h"
@@ -82,31 +80,26 @@ Task<int> plan(RealLoop& loop, Invocation& invocation, const PlanFlags& flags, s
   }
   auto journal = RunJournal::open(loop.clock(), {.journal = flags.journal, .timeline = {}});
   if (!journal) co_return report(journal.error());
-  auto bundle = co_await read_sources(loop, invocation, flags.sources,
-                                      {.name = options->name, .timeout = options->timeout, .stop = &stop});
-  if (!bundle) co_return bundle.error();
-  if (Result<void> selected = select(*bundle, flags.only, flags.skip); !selected) co_return report(selected.error());
-  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());
-  if (!cluster) co_return report(cluster.error());
-  options->default_namespace = (*cluster)->default_namespace();
-  options->namespace_is_chosen = !invocation.globals.namespace_name.empty();
+  auto opened = co_await open_rollout(loop, invocation, flags, *options, (*journal)->journal(), stop);
+  if (!opened) co_return opened.error();
+  Cluster& cluster = *opened->cluster;
 
   report::Format format = report::format_of(flags.output);
   std::vector<std::string> program = format == report::Format::text ? external_diff() : std::vector<std::string>();
   report::PlanReport shown(
-      format, place_of(**cluster, *options),
+      format, place_of(cluster, *options),
       {.context = flags.lines, .full = flags.full, .diff_only = flags.diff_only, .no_diff = !program.empty()});
   report::PlanProgress progress(loop);
   (*journal)->journal().read_by([&](const journal::Event& event) {
     progress.read(event);
     shown.read(event);
   });
-  Ending ending = co_await make_plan(**cluster, *std::move(bundle), *options, (*journal)->journal(), &stop);
+  Ending ending = co_await make_plan(cluster, std::move(opened->bundle), *options, (*journal)->journal(), &stop);
   progress.stop();
   int code = co_await show(loop, shown, flags, program, ending);
-  Result<void> written = write_plan(**cluster, flags, *options, recorded, invocation, ending);
+  Result<void> written = write_plan(cluster, flags, *options, recorded, invocation, ending);
   if (!written) code = report(written.error());
-  co_await (*cluster)->close();
+  co_await cluster.close();
   co_return (*journal)->close(code);
 }
 
@@ -130,10 +123,8 @@ void add_flags(Command command, PlanFlags& flags) {
 int run_plan(Command command, const PlanFlags& flags, Invocation& invocation) {
   std::vector<PlanFile::Flag> recorded =
       recorded_flags(command, {"--out", "--output", "--journal", "--lines", "--full", "--show-secrets", "--dry-run"});
-  RealLoop loop;
-  CancelSource stop;
-  Interrupt interrupt(loop, stop);
-  return loop.run(plan(loop, invocation, flags, std::move(recorded), stop));
+  return run_interruptibly(
+      [&](RealLoop& loop, CancelSource& stop) { return plan(loop, invocation, flags, recorded, stop); });
 }
 
 Command add_command(Command app, Invocation& invocation, const std::string& name, const std::string& description,

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "async/interrupt.h"
 #include "cli/core/error_report.h"
+#include "cli/core/run.h"
 #include "cli/output/run_journal.h"
 #include "diff/yaml_text.h"
 #include "report/output.h"
@@ -50,10 +50,8 @@ bool has_colours() {
 }
 
 int run_query(const Globals& globals, const std::function<Task<Result<int>>(Cluster& cluster)>& query) {
-  RealLoop loop;
-  CancelSource stop;
-  Interrupt interrupt(loop, stop);
-  return loop.run(query_cluster(loop, globals, query, stop));
+  return run_interruptibly(
+      [&](RealLoop& loop, CancelSource& stop) { return query_cluster(loop, globals, query, stop); });
 }
 
 }  // namespace fairlead::cli

@@ -1,13 +1,11 @@
 #include "cli/commands/rollback.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
-#include "async/interrupt.h"
 #include "cli/commands/commands.h"
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
+#include "cli/core/run.h"
 #include "cli/output/output_flags.h"
 #include "cli/output/run_journal.h"
 #include "cli/runs/holder.h"
@@ -77,11 +75,7 @@ Result<rollout::Options> options_of(const RollbackFlags& flags) {
   options.keep_secrets = flags.keep_secrets;
   options.dry_run = flags.dry_run == "server";
   options.wait = !flags.no_wait;
-  options.run = run_of(::getpid());
-  options.run_known_dead = is_gone_run;
-  options.holder = own_holder();
-  options.origin = origin_of(::getpid());
-  options.known_dead = is_gone;
+  sign(options);
   TRY(inventory::check_name(flags.name));
   TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
   TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead rollback … --timeout-for Job=30m"));
@@ -140,12 +134,8 @@ void add_flags(Command command, RollbackFlags& flags) {
   command.flag("--no-wait", flags.no_wait, "Do not wait until objects are ready");
   command.option("--dry-run", flags.dry_run, "With `server`, the API server checks everything and stores nothing")
       .one_of({"none", "server"});
-  command.option("--timeout", flags.timeout, "Time limit for the whole run; 0 for no limit")
-      .value("DURATION")
-      .show_default();
-  command.option("--timeout-for", flags.timeout_for, "Time limit for each object of a kind; may be repeated")
-      .value("KIND=DURATION")
-      .repeatable();
+  add_timeout_flag(command, flags.timeout);
+  add_timeout_for_flag(command, flags.timeout_for);
   add_output_flags(command, flags.output);
   add_journal_flags(command, flags.files);
 }
@@ -202,10 +192,8 @@ void add_rollback(Command app, Invocation& invocation) {
       "1 failed, 3 timed out, 4 conflicts, 64 invalid command line, 130 interrupted.");
   command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
-      RealLoop loop;
-      CancelSource stop;
-      Interrupt interrupt(loop, stop);
-      return loop.run(roll_back(loop, invocation.globals, *flags, stop));
+      return run_interruptibly(
+          [&](RealLoop& loop, CancelSource& stop) { return roll_back(loop, invocation.globals, *flags, stop); });
     };
   });
 }

@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
-#include "async/interrupt.h"
 #include "cli/commands/commands.h"
 #include "cli/core/connect.h"
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
+#include "cli/core/run.h"
 #include "cli/input/sources.h"
 #include "cli/output/output_flags.h"
 #include "cli/output/run_journal.h"
@@ -179,10 +179,8 @@ void add_wait(Command app, Invocation& invocation) {
       "Exit codes: 0 it came true, 1 failed, 3 timed out, 64 invalid command line, 130 interrupted.");
   command.when_chosen([&invocation, flags] {
     invocation.run = [&invocation, flags] {
-      RealLoop loop;
-      CancelSource stop;
-      Interrupt interrupt(loop, stop);
-      return loop.run(wait_for_objects(loop, invocation, *flags, stop));
+      return run_interruptibly(
+          [&](RealLoop& loop, CancelSource& stop) { return wait_for_objects(loop, invocation, *flags, stop); });
     };
   });
 }

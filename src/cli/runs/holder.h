@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <string>
 #include <string_view>
@@ -27,5 +28,15 @@ bool is_gone(std::string_view origin);
 std::string run_of(pid_t process);
 // What is_gone() is for an origin.
 bool is_gone_run(std::string_view run);
+
+// Says in the options of a rollout or a removal that this process runs it.
+template <class Options>
+void sign(Options& options) {
+  options.run = run_of(::getpid());
+  options.run_known_dead = is_gone_run;
+  options.holder = own_holder();
+  options.origin = origin_of(::getpid());
+  options.known_dead = is_gone;
+}
 
 }  // namespace fairlead::cli

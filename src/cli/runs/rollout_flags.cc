@@ -1,7 +1,5 @@
 #include "cli/runs/rollout_flags.h"
 
-#include <unistd.h>
-
 #include "cli/core/exit_code.h"
 #include "cli/runs/holder.h"
 #include "cli/runs/timeouts.h"
@@ -41,9 +39,7 @@ void add_rollout_flags(Command command, RolloutFlags& flags) {
   add_source_flags(command, flags.sources);
   add_bundle_flags(command, flags);
   command.flag("--create-namespace", flags.create_namespace, "Create the namespace of -n if it does not exist");
-  command.option("--timeout", flags.timeout, "Time limit for the whole run; 0 for no limit")
-      .value("DURATION")
-      .show_default();
+  add_timeout_flag(command, flags.timeout);
   command.option("--field-manager", flags.field_manager, "Name of the field manager").value("NAME").show_default();
   command.flag("--force-conflicts", flags.force_conflicts,
                "Take over fields of other field managers; never those of objects of other bundles");
@@ -65,11 +61,7 @@ Result<rollout::Options> rollout_options(const RolloutFlags& flags) {
   options.with_contents = flags.with_contents;
   options.is_partial = !flags.only.empty() || !flags.skip.empty();
   options.concurrency = flags.concurrency;
-  options.run = run_of(::getpid());
-  options.run_known_dead = is_gone_run;
-  options.holder = own_holder();
-  options.origin = origin_of(::getpid());
-  options.known_dead = is_gone;
+  sign(options);
   if (!options.name.empty()) TRY(inventory::check_name(options.name));
   TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
   return options;

@@ -4,6 +4,16 @@
 
 namespace fairlead::cli {
 
+void add_timeout_flag(Command command, std::string& timeout) {
+  command.option("--timeout", timeout, "Time limit for the whole run; 0 for no limit").value("DURATION").show_default();
+}
+
+void add_timeout_for_flag(Command command, std::vector<std::string>& timeouts) {
+  command.option("--timeout-for", timeouts, "Time limit for each object of a kind; may be repeated")
+      .value("KIND=DURATION")
+      .repeatable();
+}
+
 Result<Duration> read_duration(const std::string& flag, const std::string& text) {
   if (Result<Duration> duration = kube::parse_timeout(text)) return duration;
   return fail(Error(ErrorKind::invalid, fmt::format("{}: \"{}\" is not a duration", flag, text))
