@@ -1,12 +1,11 @@
 """Completion in the real shells."""
 import os
 import pathlib
-import signal
 import subprocess
 import tempfile
 import unittest
 
-FAIRLEAD = os.environ["FAIRLEAD"]
+from tests.cli.on_sandbox import FAIRLEAD, sandbox
 
 
 class InShells(unittest.TestCase):
@@ -60,11 +59,7 @@ class Bundles(InShells):
     def setUp(self):
         super().setUp()
         self.env["KUBECONFIG"] = f"{self.folder.name}/sandbox.kubeconfig"
-        self.sandbox = subprocess.Popen([FAIRLEAD, "sandbox", "--kubeconfig-file", self.env["KUBECONFIG"]], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(self.sandbox.stdout.close)
-        self.addCleanup(self.sandbox.wait, 60)
-        self.addCleanup(self.sandbox.send_signal, signal.SIGINT)
-        self.sandbox.stdout.readline()
+        self.enterContext(sandbox(self.env["KUBECONFIG"]))
         bundle = pathlib.Path(self.folder.name) / "one.yaml"
         for name in ("shop", "shipping", "web"):
             bundle.write_text(f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}")

@@ -1,37 +1,16 @@
 """fairlead doctor on the sandbox: a healthy cluster, and one with troubles."""
 import json
-import os
-import pathlib
-import subprocess
-import tempfile
 import unittest
 
-FAIRLEAD = os.environ["FAIRLEAD"]
+from tests.cli.on_sandbox import OnSandbox
+
 WEBHOOK = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "orphan"},
            "webhooks": [{"name": "v.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
                          "clientConfig": {"service": {"namespace": "lost", "name": "hook"}},
                          "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}]}]}
 
 
-class Doctor(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        kubeconfig = self.folder / "kubeconfig"
-        sandbox = subprocess.Popen([FAIRLEAD, "sandbox", "--kubeconfig-file", str(kubeconfig)], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(sandbox.stdout.close)
-        self.addCleanup(sandbox.wait)
-        self.addCleanup(sandbox.terminate)
-        sandbox.stdout.readline()
-        self.env = {**os.environ, "KUBECONFIG": str(kubeconfig)}
-
-    def fairlead(self, *arguments, code=0, stdin=""):
-        result = subprocess.run([FAIRLEAD, *arguments], input=stdin, capture_output=True, text=True, timeout=60, env=self.env,
-                                cwd=self.folder)
-        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
-        return result
-
+class Doctor(OnSandbox):
     def break_it(self):
         """A webhook without a backend. It is created with its namespace, and the namespace then deleted."""
         parts = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lost"}},

@@ -1,14 +1,13 @@
 """Charts, kustomizations and fairlead.yaml, on the sandbox. helm, kubectl and kustomize are small scripts here that write down how
 they were called; tests/charts has the real helm."""
 import json
-import os
 import pathlib
-import signal
 import subprocess
 import tempfile
 import unittest
 
-FAIRLEAD = os.environ["FAIRLEAD"]
+from tests.cli.on_sandbox import FAIRLEAD, sandbox
+
 HELM = """#!/bin/sh
 echo "helm $*" >> "$LOG"
 if [ "$1" = version ]; then echo v4.3.1; exit; fi
@@ -74,11 +73,7 @@ class OnTheSandbox(Case):
     def setUp(self):
         super().setUp()
         kubeconfig = self.folder / "kubeconfig"
-        sandbox = subprocess.Popen([FAIRLEAD, "sandbox", "--kubeconfig-file", str(kubeconfig)], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(sandbox.stdout.close)
-        self.addCleanup(sandbox.wait, timeout=60)
-        self.addCleanup(sandbox.send_signal, signal.SIGINT)
-        self.assertIn("sandbox at", sandbox.stdout.readline())
+        self.enterContext(sandbox(kubeconfig))
         self.env["KUBECONFIG"] = str(kubeconfig)
 
     def objects(self, result):

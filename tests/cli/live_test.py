@@ -4,13 +4,13 @@ import os
 import pathlib
 import re
 import shlex
-import signal
 import subprocess
 import tempfile
 import time
 import unittest
 
-FAIRLEAD = os.environ["FAIRLEAD"]
+from tests.cli.on_sandbox import FAIRLEAD, sandbox
+
 PATIENCE = 120
 
 
@@ -80,11 +80,7 @@ class Live(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         config = self.folder / "kubeconfig"
-        self.sandbox = subprocess.Popen([FAIRLEAD, "sandbox", "--kubeconfig-file", str(config)], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(self.sandbox.stdout.close)
-        self.addCleanup(self.sandbox.wait, 60)
-        self.addCleanup(self.sandbox.send_signal, signal.SIGINT)
-        self.sandbox.stdout.readline()
+        self.enterContext(sandbox(config))
         self.env = {"KUBECONFIG": str(config), "NO_COLOR": "1"}
 
     def manifest(self, *objects):

@@ -3,13 +3,12 @@ import json
 import os
 import pathlib
 import pty
-import signal
 import stat
 import subprocess
 import tempfile
 import unittest
 
-FAIRLEAD = os.environ["FAIRLEAD"]
+from tests.cli.on_sandbox import FAIRLEAD, sandbox
 
 
 def config_map(name, **data):
@@ -27,16 +26,7 @@ class Plan(unittest.TestCase):
         cls.place = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.place.cleanup)
         cls.kubeconfig = str(pathlib.Path(cls.place.name) / "kubeconfig")
-        cls.sandbox = subprocess.Popen([FAIRLEAD, "sandbox", "--nodes", "1", "--kubeconfig-file", cls.kubeconfig],
-                                       stdout=subprocess.PIPE, text=True)
-        cls.addClassCleanup(cls.end_sandbox)
-        cls.sandbox.stdout.readline()
-
-    @classmethod
-    def end_sandbox(cls):
-        cls.sandbox.send_signal(signal.SIGINT)
-        cls.sandbox.wait(timeout=30)
-        cls.sandbox.stdout.close()
+        cls.enterClassContext(sandbox(cls.kubeconfig, "--nodes", "1"))
 
     def setUp(self):
         self.namespace = self.id().rsplit(".")[-1].removeprefix("test_").replace("_", "-")[:60]

@@ -1,40 +1,16 @@
 """list, status, history, rollback and trace, on the sandbox."""
 import json
-import os
-import pathlib
 import re
-import subprocess
-import tempfile
 import unittest
 
-FAIRLEAD = os.environ["FAIRLEAD"]
+from tests.cli.on_sandbox import OnSandbox
 
 
 def config_map(name, value):
     return f"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{a: '{value}'}}\n"
 
 
-class Bundles(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        kubeconfig = self.folder / "kubeconfig"
-        sandbox = subprocess.Popen([FAIRLEAD, "sandbox", "--kubeconfig-file", str(kubeconfig)], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(sandbox.stdout.close)
-        self.addCleanup(sandbox.wait)
-        self.addCleanup(sandbox.terminate)
-        sandbox.stdout.readline()
-        self.env = {**os.environ, "KUBECONFIG": str(kubeconfig)}
-
-    def fairlead(self, *arguments, code=0, stdin=""):
-        result = subprocess.run([FAIRLEAD, *arguments], input=stdin, capture_output=True, text=True, timeout=60, env=self.env,
-                                cwd=self.folder)
-        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
-        return result
-
+class Bundles(OnSandbox):
     def apply(self, text, *more, **others):
         (self.folder / "k8s.yaml").write_text(text)
         return self.fairlead("apply", "--name", "shop", "-f", "k8s.yaml", *more, **others)

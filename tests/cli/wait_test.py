@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-FAIRLEAD = os.environ["FAIRLEAD"]
+from tests.cli.on_sandbox import FAIRLEAD, sandbox
 
 
 def deployment(name, **annotations):
@@ -24,11 +24,7 @@ class Waiting(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         kubeconfig = cls.folder / "kubeconfig"
-        sandbox = subprocess.Popen([FAIRLEAD, "sandbox", "--kubeconfig-file", str(kubeconfig)], stdout=subprocess.PIPE, text=True)
-        cls.addClassCleanup(sandbox.stdout.close)
-        cls.addClassCleanup(sandbox.wait)
-        cls.addClassCleanup(sandbox.terminate)
-        sandbox.stdout.readline()
+        cls.enterClassContext(sandbox(kubeconfig))
         cls.env = {**os.environ, "KUBECONFIG": str(kubeconfig)}
 
     def fairlead(self, *arguments, code=0, stdin=""):

@@ -1,0 +1,41 @@
+"""A sandbox for a test of the binary. Every caller gets a process of its own."""
+import contextlib
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+FAIRLEAD = os.environ["FAIRLEAD"]
+
+
+@contextlib.contextmanager
+def sandbox(kubeconfig, *arguments):
+    """Serves while the context lasts. The file `kubeconfig` leads to it."""
+    command = [FAIRLEAD, "sandbox", "--kubeconfig-file", str(kubeconfig), *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            first = process.stdout.readline()
+            if not first.startswith("sandbox at"):
+                raise AssertionError(f"the sandbox does not start: {first}")
+            yield process
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+
+
+class OnSandbox(unittest.TestCase):
+    """Each test has a folder and a sandbox of its own."""
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        kubeconfig = self.folder / "kubeconfig"
+        self.enterContext(sandbox(kubeconfig))
+        self.env = {**os.environ, "KUBECONFIG": str(kubeconfig)}
+
+    def fairlead(self, *arguments, code=0, stdin=""):
+        result = subprocess.run([FAIRLEAD, *arguments], input=stdin, capture_output=True, text=True, timeout=60, env=self.env,
+                                cwd=self.folder)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
