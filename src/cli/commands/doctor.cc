@@ -11,6 +11,7 @@
 #include "cli/input/sources.h"
 #include "cli/output/run_journal.h"
 #include "doctor/show.h"
+#include "report/output.h"
 
 namespace fairlead::cli {
 namespace {
@@ -58,7 +59,7 @@ int show(doctor::Report report, const DoctorFlags& flags) {
   });
   std::vector<std::string> notes;
   for (const doctor::Unseen& one : report.unseen) notes.push_back("could not be read: " + one.text());
-  print_result(flags.output, doctor::text_of(report, has_colours()), doctor::json_of(report), notes);
+  print_result(flags.output, doctor::text_of(report, report::can_paint(stdout)), doctor::json_of(report), notes);
   std::optional<doctor::Severity> limit = doctor::severity_named(flags.fail_on);
   return limit && report.has(*limit) ? kFailed : kDone;
 }

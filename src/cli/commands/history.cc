@@ -8,6 +8,7 @@
 #include "cli/core/exit_code.h"
 #include "diff/diff.h"
 #include "diff/lines.h"
+#include "report/output.h"
 #include "status/show.h"
 
 namespace fairlead::cli {
@@ -87,7 +88,7 @@ std::string text_of(const std::vector<ObjectDiff>& all, const Range& range) {
     text += fmt::format("{} {}\n", one.key.text(), action_of(one.change));
     text += diff::unified(one.change.before, one.change.after,
                           {.context = 3,
-                           .colours = has_colours(),
+                           .colours = report::can_paint(stdout),
                            .before_name = fmt::format("revision {}", range.from),
                            .after_name = fmt::format("revision {}", range.to)});
   }

@@ -1,10 +1,6 @@
 #include "cli/commands/query.h"
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 
 #include "cli/core/error_report.h"
 #include "cli/core/run.h"
@@ -41,12 +37,6 @@ void print_result(const std::string& output, const std::string& text, const Json
   std::fflush(stdout);
   if (output == "json" || output == "yaml") return;
   for (const std::string& note : notes) report::print(stderr, fmt::format("note: {}\n", note));
-}
-
-bool has_colours() {
-  const char* terminal = std::getenv("TERM");
-  bool is_dumb = !terminal || std::string_view(terminal) == "dumb";
-  return ::isatty(STDOUT_FILENO) && !is_dumb && !std::getenv("NO_COLOR");
 }
 
 int run_query(const Globals& globals, const std::function<Task<Result<int>>(Cluster& cluster)>& query) {

@@ -18,9 +18,6 @@ void add_query_output(Command command, std::string& output);
 void print_result(const std::string& output, const std::string& text, const Json& json,
                   const std::vector<std::string>& notes);
 
-// True if standard output is a terminal that shows colours.
-bool has_colours();
-
 // Connects to the cluster, runs the query and disconnects. The query returns the exit code, or an error, which is
 // reported. Ctrl-C ends it.
 int run_query(const Globals& globals, const std::function<Task<Result<int>>(Cluster& cluster)>& query);

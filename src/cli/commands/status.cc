@@ -3,6 +3,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/query.h"
 #include "cli/core/exit_code.h"
+#include "report/output.h"
 #include "status/show.h"
 
 namespace fairlead::cli {
@@ -27,8 +28,9 @@ Task<Result<int>> show(Cluster& cluster, const StatusFlags& flags) {
     if (!read) co_return fail(read.error());
     std::string compared = status::json_of(*read).dump();
     if (compared != before) {
-      if (flags.watch && has_colours()) std::fwrite(kClearScreen.data(), 1, kClearScreen.size(), stdout);
-      status::Show how{.now = cluster.client().server_now(), .wide = flags.output == "wide", .colours = has_colours()};
+      if (flags.watch && report::can_paint(stdout)) std::fwrite(kClearScreen.data(), 1, kClearScreen.size(), stdout);
+      status::Show how{
+          .now = cluster.client().server_now(), .wide = flags.output == "wide", .colours = report::can_paint(stdout)};
       print_result(flags.output, status::text_of(*read, how), status::json_of(*read), read->notes);
     }
     before = std::move(compared);
