@@ -17,7 +17,7 @@ struct Wanted {
   std::string_view group;
   std::string_view kind;
   bool metadata_only = false;
-  // A kind of an add-on, or of newer versions of Kubernetes: that it is not served is no trouble.
+  // The kind comes with an add-on or with newer versions of Kubernetes. It is not reported if it is not served.
   bool optional = false;
   std::string_view labels = {};
 };

@@ -17,7 +17,7 @@ struct Trace {
   // The object, then its owners, outermost last: a Pod, its ReplicaSet, the Deployment that belongs to the bundle.
   std::vector<object::Key> chain;
   std::optional<inventory::BundleName> bundle;
-  // A description of the owner if it is no bundle of Fairlead: an ApplySet of another tool, or a release of Helm.
+  // Describes the owner if it is not a bundle of Fairlead: an ApplySet of another tool, or a Helm release.
   std::string other_owner;
   // The file:line of its manifest in the newest revision that has it.
   std::string source;

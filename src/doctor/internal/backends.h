@@ -37,7 +37,8 @@ struct Backend {
   std::string host() const;
 };
 
-// Every webhook of the cluster but the temporary ones of Fairlead, in the order in which the API server calls them.
+// Returns all webhooks of the cluster except the temporary ones that Fairlead makes, in the order in which the API
+// server calls them.
 std::vector<admission::Webhook> webhooks_of(const Snapshot& snapshot);
 std::string text_of(const admission::Webhook& webhook);
 object::Key key_of(const admission::Webhook& webhook);

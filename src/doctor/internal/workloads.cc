@@ -142,7 +142,7 @@ void check_jobs(const Snapshot& snapshot, Findings& findings) {
                     .next = fmt::format("kubectl -n {} logs job/{} --all-containers", key.ns, key.name)};
     if (!hook.empty())
       finding.blocks = fmt::format("the Helm release that it is a hook of ({}): install or upgrade it again", hook);
-    // Its pods may have been deleted since: that is no cause.
+    // If its pods have been deleted since, that is not why it failed.
     std::vector<const Json*> pods = snapshot.in_namespace("Pod", key.ns);
     if (std::ranges::any_of(pods, [&](const Json* pod) { return readiness::belongs(*pod, *job); }))
       for (std::string& cause : readiness::why_not_ready(*job, pods).causes) finding.causes.push_back(std::move(cause));
@@ -157,7 +157,7 @@ void check_services(const Snapshot& snapshot, Findings& findings) {
   for (const Json& service : snapshot.all("Service")) {
     const Json& selector = service["spec"]["selector"];
     if (selector.members().empty() || service["spec"]["type"].string_or("") == "ExternalName") continue;
-    // Pods that exist and are not ready are a trouble of their own, and a workload may have none on purpose.
+    // Pods that are not ready have a finding of their own, and a workload may have no pods on purpose.
     if (pods.has(namespace_of(service), selector)) continue;
     if (readiness::count_endpoints(service, slices[{namespace_of(service), name_of(service)}]).all > 0) continue;
     if (!is_old(snapshot, service["metadata"]["creationTimestamp"].string_or(""))) continue;

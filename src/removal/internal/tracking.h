@@ -72,7 +72,7 @@ class Tracker {
   void add(const object::Resource& resource, const std::string& ns, const std::string& name, bool metadata_only);
   void changed(Source& source, const Json& object, bool gone);
   void see_instance(Source& source, const Json& object, bool gone);
-  // Handles the failure of a watch. If its kind is no longer served, its targets are deleted.
+  // Handles the failure of a watch. If its kind is no longer served, its targets count as deleted.
   void failed(const Source& source);
   const Source* source_of(NodeId target) const;
   // True if the watch was forbidden, and narrower ones may be allowed.
