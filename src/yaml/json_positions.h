@@ -7,14 +7,16 @@
 #include <string_view>
 #include <vector>
 
+#include "yaml/yaml.h"
+
 namespace fairlead::yaml {
 
 // Reads JSON values one after the other, without making them, and tells what comes. Stops where a callback returns
 // false, and where the text is no JSON.
 struct JsonSkimmer {
-  std::function<bool(bool object, size_t line)> begin;
-  std::function<bool(const std::string& key, size_t line)> key;
-  std::function<bool(size_t line)> scalar;
+  std::function<bool(bool object, Position at)> begin;
+  std::function<bool(const std::string& key, Position at)> key;
+  std::function<bool(Position at)> scalar;
   std::function<bool()> end;
 
   void skim(std::string_view text, size_t first_line) const;

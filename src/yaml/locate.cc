@@ -12,9 +12,9 @@ namespace {
 
 void skim_json(std::string_view text, PathFinder& finder) {
   JsonSkimmer skimmer{
-      .begin = [&](bool object, size_t line) { return finder.begin(object, line), !finder.done(); },
-      .key = [&](const std::string& key, size_t line) { return finder.key(key, line), !finder.done(); },
-      .scalar = [&](size_t line) { return finder.scalar(line), !finder.done(); },
+      .begin = [&](bool object, Position at) { return finder.begin(object, at), !finder.done(); },
+      .key = [&](const std::string& key, Position at) { return finder.key(key, at), !finder.done(); },
+      .scalar = [&](Position at) { return finder.scalar(at), !finder.done(); },
       .end = [&] { return finder.end(), !finder.done(); },
   };
   skimmer.skim(text, 1);
@@ -30,14 +30,14 @@ void skim_yaml(std::string_view chunk, size_t first_line, PathFinder& finder) {
   Parser parser(chunk);
   while (!finder.done() && parser.next() && parser.event.type != YAML_STREAM_END_EVENT) {
     const yaml_event_t& event = parser.event;
-    size_t line = first_line + event.start_mark.line;
+    Position at{.line = first_line + event.start_mark.line, .column = event.start_mark.column + 1};
     bool key_next = !at_key.empty() && at_key.back();
     switch (event.type) {
       case YAML_MAPPING_START_EVENT:
       case YAML_SEQUENCE_START_EVENT: {
         if (key_next) return;
         bool object = event.type == YAML_MAPPING_START_EVENT;
-        finder.begin(object, line);
+        finder.begin(object, at);
         at_key.push_back(object);
         is_object.push_back(object);
         break;
@@ -56,10 +56,10 @@ void skim_yaml(std::string_view chunk, size_t first_line, PathFinder& finder) {
           finder.key(scalar ? std::string_view(reinterpret_cast<const char*>(event.data.scalar.value),
                                                event.data.scalar.length)
                             : std::string_view(),
-                     line);
+                     at);
           at_key.back() = false;
         } else {
-          finder.scalar(line);
+          finder.scalar(at);
           value_done();
         }
         break;
@@ -70,14 +70,14 @@ void skim_yaml(std::string_view chunk, size_t first_line, PathFinder& finder) {
 
 }  // namespace
 
-std::optional<size_t> locate(std::string_view bytes, size_t start, std::span<const Step> path) {
+std::optional<Position> locate_position(std::string_view bytes, size_t start, std::span<const Step> path) {
   std::string converted;
   Result<std::string_view> text = decode(bytes, "", converted);
   if (!text) return std::nullopt;
   PathFinder finder(start, path);
   size_t first = text->find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && (*text)[first] == '{') skim_json(*text, finder);
-  if (finder.line()) return finder.line();
+  if (finder.position()) return finder.position();
 
   // The document that has that line.
   size_t begin = 0;
@@ -99,7 +99,12 @@ std::optional<size_t> locate(std::string_view bytes, size_t start, std::span<con
   size_t end = text->find("\n---", begin > 0 ? begin - 1 : 0);
   PathFinder again(start, path);
   skim_yaml(text->substr(begin, end == std::string_view::npos ? end : end + 1 - begin), first_line, again);
-  return again.line();
+  return again.position();
+}
+
+std::optional<size_t> locate(std::string_view bytes, size_t start, std::span<const Step> path) {
+  std::optional<Position> found = locate_position(bytes, start, path);
+  return found ? std::optional(found->line) : std::nullopt;
 }
 
 }  // namespace fairlead::yaml

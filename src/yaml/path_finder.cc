@@ -2,46 +2,46 @@
 
 namespace fairlead::yaml {
 
-bool PathFinder::enter(size_t line) {
+bool PathFinder::enter(Position at) {
   if (open_.empty() || !open_.back().on_path) return false;
   Open& parent = open_.back();
   const Step& step = path_[matched_];
   if (parent.is_object) {
     if (!key_matches_) return false;
-    line = key_line_;
+    at = key_at_;
   } else {
     const size_t* index = std::get_if<size_t>(&step);
     if (!index || *index != parent.index++) return false;
   }
-  line_ = line;
+  position_ = at;
   // The parent has nothing else to offer.
   parent.on_path = false;
   if (++matched_ == path_.size()) done_ = true;
   return true;
 }
 
-void PathFinder::begin(bool object, size_t line) {
+void PathFinder::begin(bool object, Position at) {
   if (done_) return;
-  bool on_path = enter(line);
-  if (!started_ && object && line == start_) {
+  bool on_path = enter(at);
+  if (!started_ && object && at.line == start_) {
     started_ = on_path = true;
-    line_ = line;
+    position_ = at;
     done_ = path_.empty();
   }
   open_.push_back({.is_object = object, .on_path = on_path});
 }
 
-void PathFinder::key(std::string_view key, size_t line) {
+void PathFinder::key(std::string_view key, Position at) {
   if (done_ || open_.empty() || !open_.back().on_path) return;
   const std::string* wanted = std::get_if<std::string>(&path_[matched_]);
   key_matches_ = wanted && *wanted == key;
-  key_line_ = line;
+  key_at_ = at;
 }
 
-void PathFinder::scalar(size_t line) {
+void PathFinder::scalar(Position at) {
   if (done_) return;
   // The path ends here, whether all of it was found or not.
-  if (enter(line)) done_ = true;
+  if (enter(at)) done_ = true;
 }
 
 void PathFinder::end() {

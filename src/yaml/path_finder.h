@@ -1,4 +1,4 @@
-// Finds the line of a path while a document is read event by event.
+// Finds the position of a path while a document is read event by event.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,15 @@ class PathFinder {
   // Looks below the first object that starts at line `start`.
   PathFinder(size_t start, std::span<const Step> path) : start_(start), path_(path) {}
 
-  // What is read, in order; lines count from 1.
-  void begin(bool object, size_t line);
-  void key(std::string_view key, size_t line);
-  void scalar(size_t line);
+  // What is read, in order.
+  void begin(bool object, Position at);
+  void key(std::string_view key, Position at);
+  void scalar(Position at);
   void end();
 
   // Nothing that is still to be read can change the answer.
   bool done() const { return done_; }
-  std::optional<size_t> line() const { return line_; }
+  std::optional<Position> position() const { return position_; }
 
  private:
   struct Open {
@@ -33,7 +33,7 @@ class PathFinder {
   };
 
   // A value starts in the innermost open object or array; whether the path goes through it.
-  bool enter(size_t line);
+  bool enter(Position at);
 
   size_t start_;
   std::span<const Step> path_;
@@ -41,9 +41,9 @@ class PathFinder {
   size_t matched_ = 0;
   bool started_ = false;
   bool key_matches_ = false;
-  size_t key_line_ = 0;
+  Position key_at_;
   bool done_ = false;
-  std::optional<size_t> line_;
+  std::optional<Position> position_;
 };
 
 }  // namespace fairlead::yaml

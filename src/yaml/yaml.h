@@ -71,9 +71,18 @@ Result<Json> parse_one(std::string_view text, std::string_view name);
 // A key of an object, or an index into an array.
 using Step = std::variant<std::string, size_t>;
 
+// A place in a text, both counted from 1.
+struct Position {
+  size_t line = 1;
+  size_t column = 1;
+  bool operator==(const Position&) const = default;
+};
+
 // The line of what is at `path` in the object that starts at line `start` of the text (Document::line or one of its
 // item_lines). For a member that is the line of its key. Where the path leads nowhere, the line of the deepest part of
 // it that is there; nothing if no object starts at that line. Reads the text again: for errors, not for every value.
 std::optional<size_t> locate(std::string_view text, size_t start, std::span<const Step> path);
+// The same with the column, in characters.
+std::optional<Position> locate_position(std::string_view text, size_t start, std::span<const Step> path);
 
 }  // namespace fairlead::yaml

@@ -223,6 +223,18 @@ items:
   EXPECT_EQ(line(5, {"d"}), 6u);
 }
 
+TEST(Yaml, LocatesColumns) {
+  std::string text = "name: é\nlist:\n  - a: 1\n    b: [x, {ü: y, c: z}]\n";
+  auto position = [&](std::vector<Step> steps) { return locate_position(text, 1, steps).value_or(Position{0, 0}); };
+  EXPECT_EQ(position({"name"}), (Position{1, 1}));
+  EXPECT_EQ(position({"list", size_t{0}}), (Position{3, 5}));
+  EXPECT_EQ(position({"list", size_t{0}, "b", size_t{0}}), (Position{4, 9}));
+  EXPECT_EQ(position({"list", size_t{0}, "b", size_t{1}, "c"}), (Position{4, 19}));
+  text = "{\"a\": 1,\n  \"b\": [2, 3]}";
+  EXPECT_EQ(position({"a"}), (Position{1, 2}));
+  EXPECT_EQ(position({"b", size_t{1}}), (Position{2, 12}));
+}
+
 TEST(Yaml, ParseOneReadsAFileOfConfiguration) {
   EXPECT_EQ(parse_one("# kubeconfig\n---\nkind: Config\nclusters: []\n", "config")->dump(),
             R"({"kind":"Config","clusters":[]})");
