@@ -53,6 +53,12 @@ void Fields::add(const Path& path, std::string what, std::string next) {
   errors_.push_back(next.empty() ? std::move(error) : std::move(error).next(std::move(next)));
 }
 
+void Fields::add(const Path& path, Error error) {
+  if (errors_.size() >= kErrors) return;
+  if (error.where().empty() && !path.empty()) error = std::move(error).at(position(path));
+  errors_.push_back(std::move(error));
+}
+
 void Fields::check_keys(const Json& object, const std::vector<std::string>& known, const Path& path) {
   for (const Json::Member& member : object.members()) {
     if (std::ranges::find(known, member.key) != known.end()) continue;

@@ -33,6 +33,8 @@ class Fields {
   std::string position(const Path& path) const;
 
   void add(const Path& path, std::string what, std::string next = {});
+  // An error of something else that is named at `path`. It gets that position, unless it has one.
+  void add(const Path& path, Error error);
   bool failed() const { return !errors_.empty(); }
   std::vector<Error> take_errors() { return std::move(errors_); }
 
