@@ -158,6 +158,22 @@ TEST_F(LateCollector, WhatOwnersOfANewKindOwnedIsNotLeftBehind) {
               HasSubstr(R"("name":"of-one"},"state":"gone","text":"Widget default/one, which owned it, was deleted")"));
 }
 
+TEST_F(LateCollector, WhatOwnersOfANewKindOwnedAndMayNotBeDeletedIsReported) {
+  std::string bundle = std::string(kWidgets) + plain_widget("one");
+  put(bundle);
+  put_owned("of-one", {"one"});
+  flaky_.forbids = [](const http::Request& request) {
+    return request.method == "DELETE" && request.target.contains("/secrets/");
+  };
+  Ending ending = remove(bundle);
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  auto left = std::ranges::find(events_, std::string("left"), &journal::Event::state);
+  ASSERT_NE(left, events_.end()) << events();
+  EXPECT_EQ(left->key.text() + ": " + left->text,
+            "Secret default/of-one: Widget default/one, which owned it, was deleted; nothing else will delete it, and "
+            "it could not be deleted");
+}
+
 TEST_F(LateCollector, WhatSomebodyWhoStaysOwnsTooIsKept) {
   std::string bundle = std::string(kWidgets) + plain_widget("one");
   put(bundle + config_map("stays"));
@@ -535,6 +551,37 @@ TEST_F(RemovalTest, AKindAndItsNameGivenApartAreAMistake) {
   Ending ending = remove_named({"configmap", "a"});
   EXPECT_EQ(ending.how, How::failed);
   EXPECT_EQ(reports(ending), "error: configmap is not KIND/NAME\n  next      fairlead delete configmap/a\n");
+}
+
+TEST_F(RemovalTest, OneNameThatIsWrongLeavesEverything) {
+  put(config_map("a"));
+  Ending ending = remove_named({"configmap/a", "gadget/x", "configmap/a/b"});
+  EXPECT_EQ(ending.how, How::failed);
+  EXPECT_EQ(reports(ending),
+            "error: the cluster serves no kind gadget\n"
+            "  next      kubectl api-resources\n"
+            "error: configmap/a/b is not KIND/NAME\n"
+            "  next      fairlead delete configmap/settings\n");
+  EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/a").is_null());
+}
+
+TEST_F(RemovalTest, ANameThatDoesNotExistIsAnError) {
+  put(config_map("a"));
+  Ending ending = remove_named({"configmap/a", "configmap/b"});
+  EXPECT_EQ(ending.how, How::failed);
+  EXPECT_EQ(states(ending), "ConfigMap default/a gone\nConfigMap default/b absent\n");
+  EXPECT_EQ(reports(ending), "error: ConfigMap default/b not found\n");
+}
+
+TEST_F(RemovalTest, ManifestsOfAnotherNamespaceThanTheChosenOneAreAMistake) {
+  put(config_map("a"));
+  Options options;
+  options.default_namespace = "team";
+  options.namespace_is_chosen = true;
+  Ending ending = remove(config_map("a"), options);
+  EXPECT_EQ(ending.how, How::failed);
+  EXPECT_THAT(reports(ending), HasSubstr("bundle.yaml:2"));
+  EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/a").is_null());
 }
 
 TEST_F(RemovalTest, DryRunsRemoveNothing) {

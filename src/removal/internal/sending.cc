@@ -30,6 +30,13 @@ bool says_gone(const Json& answer, std::string_view uid) {
          answer["details"]["uid"].string_or("") == uid;
 }
 
+// True if the API server says that another object has the name now. It says so in the words of its storage if the
+// object was replaced while the request was under way.
+bool is_about_another_object(const kube::Fault& fault) {
+  return fault.kind == FaultKind::conflict && (fault.message.find("UID in the precondition") != std::string::npos ||
+                                               fault.message.find("UID in precondition") != std::string::npos);
+}
+
 }  // namespace
 
 void Sender::send(std::vector<NodeId> targets) {
@@ -105,7 +112,7 @@ bool Sender::is_to_repeat(NodeId target, const kube::Outcome<kube::Reply>& outco
     run_.gone(target);
     return false;
   }
-  if (fault && fault->kind == FaultKind::conflict && fault->message.find("UID in precondition") != std::string::npos) {
+  if (fault && is_about_another_object(*fault)) {
     run_.gone(target, "another object has its name now and is not touched");
     return false;
   }

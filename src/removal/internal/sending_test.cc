@@ -145,5 +145,38 @@ TEST_F(SenderTest, WhatIsOnItsWayAlreadyIsNotToldAgain) {
   EXPECT_THAT(deletes(), ElementsAre("/api/v1/namespaces/default/configmaps/a"));
 }
 
+TEST_F(SenderTest, AnotherObjectThatTookTheNameBeforeTheDeletionIsNotTouched) {
+  put(config_map("a"));
+  std::string before(get("/api/v1/namespaces/default/configmaps/a")["metadata"]["uid"].string_or(""));
+  flaky_.before = [&](const http::Request& request) -> Task<void> {
+    if (request.method != "DELETE") co_return;
+    std::string maps = "/api/v1/namespaces/default/configmaps";
+    EXPECT_TRUE(co_await admin_.request({.method = "DELETE", .target = maps + "/a"}));
+    EXPECT_TRUE(co_await admin_.request({.method = "POST",
+                                         .target = maps,
+                                         .content_type = "application/json",
+                                         .body = R"({"metadata":{"name":"a"}})"}));
+  };
+  Ending ending = remove(config_map("a"));
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap default/a gone\n");
+  EXPECT_THAT(events(), testing::HasSubstr("another object has its name now and is not touched"));
+  Json after = get("/api/v1/namespaces/default/configmaps/a");
+  EXPECT_TRUE(after.is_object());
+  EXPECT_NE(after["metadata"]["uid"].string_or(""), before);
+}
+
+TEST_F(SenderTest, WhatSomebodyElseDeletesJustBeforeIsDeleted) {
+  put(config_map("a"));
+  flaky_.before = [&](const http::Request& request) -> Task<void> {
+    if (request.method != "DELETE") co_return;
+    (void)co_await admin_.request({.method = "DELETE", .target = "/api/v1/namespaces/default/configmaps/a"});
+  };
+  Ending ending = remove(config_map("a"));
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap default/a gone\n");
+  EXPECT_THAT(removed(), ElementsAre("ConfigMap default/a"));
+}
+
 }  // namespace
 }  // namespace fairlead::removal
