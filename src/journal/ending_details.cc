@@ -20,10 +20,9 @@ void EndingDetails::add_step(std::string_view what, std::string_view reason, Dur
                                  {"to", seconds(to)}});
 }
 
-void EndingDetails::add_error(const Cause& cause) {
-  Json json =
-      to_json(Cause{.error = secrets_.without(cause.error), .blocks = cause.blocks, .findings = cause.findings});
-  list(json_.make("errors")).push_back(std::move(json));
+void EndingDetails::add_error(Cause cause) {
+  conceal(secrets_, cause);
+  list(json_.make("errors")).push_back(to_json(cause));
 }
 
 void EndingDetails::add_outcome(const object::Key& key, std::string_view outcome) {

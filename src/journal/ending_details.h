@@ -20,7 +20,7 @@ class EndingDetails {
 
   void set_requests(uint64_t requests) { json_.make("requests") = requests; }
   void add_step(std::string_view what, std::string_view reason, Duration from, Duration to);
-  void add_error(const Cause& cause);
+  void add_error(Cause cause);
   void add_outcome(const object::Key& key, std::string_view outcome);
 
   Json json() && { return std::move(json_); }

@@ -55,6 +55,12 @@ Json to_json(const Error& error) {
   return json;
 }
 
+void conceal(const Secrets& secrets, Cause& cause) {
+  cause.error = secrets.without(cause.error);
+  for (Finding& finding : cause.findings)
+    for (std::string& line : finding.lines) line = secrets.without(line);
+}
+
 Json to_json(const Cause& cause) {
   Json json = to_json(cause.error);
   Json::Array names;

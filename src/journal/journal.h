@@ -80,6 +80,9 @@ struct Cause {
   std::vector<Finding> findings = {};
 };
 
+// Removes secrets from the error and from the findings.
+void conceal(const Secrets& secrets, Cause& cause);
+
 class Journal {
  public:
   using Reader = std::function<void(const Event& event)>;

@@ -81,7 +81,7 @@ class Frame {
     ending.took = client_.loop().now() - begun_;
     ending.requests = requests_of(client_) - requests_;
     const Secrets& secrets = journal_.secrets();
-    for (Cause& cause : ending.causes) cause.error = secrets.without(cause.error);
+    for (Cause& cause : ending.causes) conceal(secrets, cause);
     for (ObjectEnding& object : ending.objects)
       if (object.error) object.error = secrets.without(*object.error);
     journal_.add({.kind = EventKind::ended,

@@ -49,6 +49,8 @@ struct TargetState {
   // When its time is nearly over. The cause that blocks it is then looked for even if it still makes progress.
   TimePoint last_look_at = TimePoint::max();
   std::optional<Error> kept_by;
+  // The objects that may tell more about `stuck` or `kept_by` (Explanation::suspects).
+  std::vector<Json> suspects;
   // When to report again that it is stuck, and how often that was reported.
   TimePoint tell_at{};
   int told_stuck = 0;

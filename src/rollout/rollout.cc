@@ -267,7 +267,8 @@ class Engine {
     if (!unclaimed)
       pruned = co_await prune(client_, discovery_, journal_, prepared_, run_.options(), run_.expires(), &pruning);
     else if (!pruning.cancelled())
-      pruned.errors.push_back((*std::move(unclaimed)).in("objects that left the bundle were not deleted"));
+      pruned.causes.push_back(
+          {.error = (*std::move(unclaimed)).in("objects that left the bundle were not deleted"), .blocks = {}});
     if (pruning.cancelled()) run_.halt().interrupt();
     pruning_ = nullptr;
     co_return pruned;
@@ -282,12 +283,10 @@ class Engine {
     co_return std::nullopt;
   }
 
-  static void add_errors(Ending& ending, std::vector<Error> errors) {
-    for (Error& error : errors) {
-      bool only_late = ending.how == Ending::How::done || ending.how == Ending::How::timed_out;
-      ending.how = only_late && error.kind() == ErrorKind::timeout ? Ending::How::timed_out : Ending::How::failed;
-      ending.causes.push_back({.error = std::move(error), .blocks = {}});
-    }
+  static void add_cause(Ending& ending, Cause cause) {
+    bool only_late = ending.how == Ending::How::done || ending.how == Ending::How::timed_out;
+    ending.how = only_late && cause.error.kind() == ErrorKind::timeout ? Ending::How::timed_out : Ending::How::failed;
+    ending.causes.push_back(std::move(cause));
   }
 
   // Returns the members that are no longer in the manifests, and stay because nobody asked to prune them.
@@ -347,14 +346,14 @@ class Engine {
     if (!run_.halt().interrupted()) co_await delete_ended_hooks(client_, run_, complete);
     if (complete && run_.options().prune && prepared_.inventory) pruned = co_await prune_what_left(stop);
     co_await end_watching();
-    bool settled = complete && pruned.errors.empty();
+    bool settled = complete && pruned.causes.empty();
     if (run_.options().dry_run) {
       add_order(run_);
       co_await check_permissions(client_, discovery_, run_, pruned);
     }
     Ending ending = ending_of(run_);
     for (const ObjectEnding& object : pruned.objects) ending.objects.push_back(object);
-    add_errors(ending, std::move(pruned.errors));
+    for (Cause& cause : pruned.causes) add_cause(ending, std::move(cause));
     ending.left = members_that_left();
     if (!ending.left.empty()) run_.note(EventKind::note, left_text(ending.left));
     co_await remember(ending);
@@ -362,7 +361,7 @@ class Engine {
     co_await claim_scope_.join();
     co_await claim_keeper_.give_back(settled ? std::optional(remaining(pruned)) : std::nullopt);
     co_await look_closer(client_, run_, ending);
-    if (claim_keeper_.loss()) add_errors(ending, {*claim_keeper_.loss()});
+    if (claim_keeper_.loss()) add_cause(ending, {.error = *claim_keeper_.loss(), .blocks = {}});
     co_return ending;
   }
 
@@ -401,11 +400,7 @@ class Engine {
 
 // Removes secrets from the result, since it does not pass through the journal.
 void conceal(const Secrets& secrets, Ending& ending) {
-  for (Cause& cause : ending.causes) {
-    cause.error = secrets.without(cause.error);
-    for (journal::Finding& finding : cause.findings)
-      for (std::string& line : finding.lines) line = secrets.without(line);
-  }
+  for (Cause& cause : ending.causes) conceal(secrets, cause);
   for (ObjectEnding& object : ending.objects) {
     if (object.error) object.error = secrets.without(*object.error);
     for (std::string& warning : object.warnings) warning = secrets.without(warning);

@@ -177,6 +177,7 @@ class Charts(OnTheSandbox):
         result = self.fairlead("delete", "--name", "web", "--chart", "c")
         self.assertEqual(result.returncode, 1)
         self.assertIn("error: a hook for pre-delete failed, and nothing was deleted\n", result.stderr)
+        self.assertIn("  event     BackoffLimitExceeded: Job has reached the specified backoff limit\n", result.stderr)
         self.assertIn("--no-hooks deletes the bundle without its hooks\n", result.stderr)
         self.assertEqual(self.applied("--chart", "c", "--name", "web"), ["ConfigMap a unchanged", "Job farewell left out"])
         result = self.fairlead("delete", "--name", "web", "--chart", "c", "--no-hooks", "-o", "json")

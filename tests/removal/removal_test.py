@@ -241,6 +241,26 @@ class Removal(unittest.TestCase):
             f"  next      reinstall the controller, or fairlead delete -n {self.name} ConfigMap/held "
             "--force-finalizers\n"))
 
+    def test_what_kubernetes_warns_of_is_quoted(self):
+        self.make_namespace()
+        held = named("v1", "ConfigMap", "held", self.name, metadata={"finalizers": [FINALIZER]})
+        kubectl("apply", "-f", "-", stdin=documents(held))
+        self.addCleanup(run, KUBECTL, "-n", self.name, "patch", "configmap", "held", "--type=merge", "-p",
+                        '{"metadata":{"finalizers":null}}')
+        kubectl("-n", self.name, "delete", "configmap", "held", "--wait=false")
+        uid = kubectl("-n", self.name, "get", "configmap", "held", "-o", "jsonpath={.metadata.uid}")
+        kubectl("create", "-f", "-", stdin=documents(named(
+            "v1", "Event", "held.1", self.name, type="Warning", reason="CleanupFailed", message="the berth is occupied",
+            involvedObject={"kind": "ConfigMap", "namespace": self.name, "name": "held", "uid": uid})))
+        result = fairlead("delete", "-n", self.name, "configmap/held", "--timeout", "3s")
+        self.assertEqual(result.returncode, 3, result.stdout + result.stderr)
+        self.assertEqual(result.stderr, (
+            f"error: ConfigMap {self.name}/held is still there after 3s\n"
+            f"  because   finalizer {FINALIZER} has not been removed\n"
+            "  because   no workload with a matching name was found: its controller may be uninstalled\n"
+            f"  next      reinstall the controller, or fairlead delete -n {self.name} ConfigMap/held --force-finalizers\n"
+            "  event     CleanupFailed: the berth is occupied\n"))
+
     def test_a_namespace_is_emptied_by_force(self):
         self.make_namespace()
         held = named("v1", "ConfigMap", "held", self.name, metadata={"finalizers": [FINALIZER]})

@@ -85,19 +85,19 @@ Task<bool> DeletionHooks::ask_and_run(std::function<Task<bool>(std::string text)
   co_return !failure_;
 }
 
-void DeletionHooks::fail(removal::Ending& ending, Error error) const {
+void DeletionHooks::fail(removal::Ending& ending, journal::Cause cause) const {
   bool is_stopped = stop_ && stop_->cancelled();
   ending.how = is_stopped ? removal::Ending::How::interrupted : removal::Ending::How::failed;
-  if (!is_stopped) ending.causes.push_back({.error = std::move(error), .blocks = {}});
+  if (!is_stopped) ending.causes.push_back(std::move(cause));
 }
 
 Task<void> DeletionHooks::finish(removal::Ending& ending) {
   if (failure_) fail(ending, *failure_);
   else if (begun_ && ending.how == removal::Ending::How::done)
-    if (std::optional<Error> error = co_await run(When::after)) fail(ending, *std::move(error));
+    if (std::optional<journal::Cause> cause = co_await run(When::after)) fail(ending, *std::move(cause));
 }
 
-Task<std::optional<Error>> DeletionHooks::run(When when) {
+Task<std::optional<journal::Cause>> DeletionHooks::run(When when) {
   std::string_view event = when == When::before ? "pre-delete" : "post-delete";
   manifest::Bundle hooks = hooks_for(bundle_, event);
   if (hooks.objects.empty()) co_return std::nullopt;
@@ -114,13 +114,17 @@ Task<std::optional<Error>> DeletionHooks::run(When when) {
                .text = fmt::format("runs as a Helm hook for {}", event)});
   rollout::Ending ending = co_await rollout::roll_out(client_, discovery_, std::move(hooks), options_, inner, stop_);
   if (ending.how == rollout::Ending::How::done) co_return std::nullopt;
-  if (ending.causes.empty()) co_return cancelled_error();
-  Error cause = ending.causes.front().error;
+  if (ending.causes.empty()) co_return journal::Cause{.error = cancelled_error(), .blocks = {}};
+  journal::Cause cause = std::move(ending.causes.front());
+  ErrorKind kind = cause.error.kind();
   if (when == When::after)
-    co_return Error(cause.kind(), "a hook for post-delete failed; everything else is deleted").because(cause);
-  co_return Error(cause.kind(), "a hook for pre-delete failed, and nothing was deleted")
-      .because(cause)
-      .next("--no-hooks deletes the bundle without its hooks");
+    cause.error =
+        Error(kind, "a hook for post-delete failed; everything else is deleted").because(std::move(cause.error));
+  else
+    cause.error = Error(kind, "a hook for pre-delete failed, and nothing was deleted")
+                      .because(std::move(cause.error))
+                      .next("--no-hooks deletes the bundle without its hooks");
+  co_return cause;
 }
 
 }  // namespace fairlead::cli

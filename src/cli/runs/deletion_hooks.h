@@ -32,8 +32,9 @@ class DeletionHooks {
   enum class When { before, after };
 
   Task<bool> ask_and_run(std::function<Task<bool>(std::string text)> ask, std::string text);
-  Task<std::optional<Error>> run(When when);
-  void fail(removal::Ending& ending, Error error) const;
+  // Returns why a hook failed; nothing if all of them are done.
+  Task<std::optional<journal::Cause>> run(When when);
+  void fail(removal::Ending& ending, journal::Cause cause) const;
 
   kube::Client& client_;
   kube::Discovery& discovery_;
@@ -42,7 +43,7 @@ class DeletionHooks {
   journal::Journal& journal_;
   CancelSource* stop_;
   bool begun_ = false;
-  std::optional<Error> failure_;
+  std::optional<journal::Cause> failure_;
 };
 
 // Returns the hooks for deletion of the bundle of that name, whose home is `ns`, from its newest revision in the

@@ -84,12 +84,14 @@ bool add_webhooks(Explanation& found, const Holder& holder, const Evidence& evid
                   webhook->kind == admission::Webhook::Kind::validating ? "validatingwebhookconfiguration"
                                                                         : "mutatingwebhookconfiguration",
                   webhook->configuration);
-  if (const Json* service = service_of(*webhook, evidence))
+  if (const Json* service = service_of(*webhook, evidence)) {
     found.chain.add(
         {.causes = readiness::why_no_endpoints(*service, pointers(evidence.slices), pointers(evidence.pods)).causes});
-  else
+    found.suspects.push_back(*service);
+  } else {
     found.chain.causes.push_back(
         fmt::format("service {}/{} does not exist", webhook->service->ns, webhook->service->name));
+  }
   return true;
 }
 
@@ -132,11 +134,13 @@ void add_controller(Explanation& found, const std::string& finalizer, const Hold
   }
   found.chain.next = fmt::format("kubectl -n {} describe {} {}", ns, word, text((*controller)["metadata"]["name"]));
   found.chain.add(readiness::why_not_ready(*controller, pointers(evidence.pods)));
+  found.suspects.push_back(*controller);
 }
 
 void add_finalizers(Explanation& found, const Holder& holder, const Evidence& evidence, bool is_itself) {
   std::vector<std::string> names = finalizers_of(*holder.object);
   std::string who = is_itself ? "" : fmt::format("{}: ", holder.key.text());
+  if (!is_itself) found.suspects.push_back(*holder.object);
   found.chain.causes.push_back(names.size() == 1
                                    ? fmt::format("{}finalizer {} has not been removed", who, names.front())
                                    : fmt::format("{}finalizers {} have not been removed", who, listed(names)));

@@ -63,6 +63,9 @@ struct Explanation {
   Chain chain;
   // What is left behind if the finalizers are removed by force; empty if that is not known.
   std::string leaves;
+  // The objects that may tell more (readiness/closer_look.h): the controller that is not ready, the Service of the
+  // webhook that does not answer, the remaining object that has the finalizer.
+  std::vector<Json> suspects;
 };
 Explanation explain(const Evidence& evidence);
 

@@ -7,6 +7,7 @@
 #include "object/containers.h"
 #include "plan/stopping.h"
 #include "removal/diagnosis/causes.h"
+#include "removal/internal/closer_look.h"
 #include "removal/internal/collateral.h"
 #include "removal/internal/deletion_vetoes.h"
 #include "removal/internal/ending.h"
@@ -56,7 +57,7 @@ class Engine {
       ending.how = Ending::How::failed;
       ending.causes.push_back({.error = *std::move(problem), .blocks = {}});
     } else {
-      ending = co_await proceed();
+      ending = co_await proceed(stop);
     }
     hook.clear();
     if (limited && !run_.halt().out_of_time()) loop_.cancel_timer(deadline);
@@ -98,7 +99,7 @@ class Engine {
     while (co_await sleep_for(loop_, kInterruptionCheck)) tracker_.report_interruptions();
   }
 
-  Task<Ending> proceed() {
+  Task<Ending> proceed(CancelSource* stop) {
     Scope beside(loop_, &run_.halt().waits());
     beside.spawn(report_interruptions());
     Result<void> known = co_await tracker_.start().governed_by(&run_.halt().waits());
@@ -117,6 +118,7 @@ class Engine {
       co_await beside.join();
       if (run_.halt().out_of_time()) fail_the_rest();
       ending = ending_of();
+      co_await look_closer(client_, run_, ending).governed_by(stop);
       if (!wanted && !run_.halt().interrupted()) ending.how = Ending::How::declined;
     } else {
       co_await beside.join();

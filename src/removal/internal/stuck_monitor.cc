@@ -121,7 +121,7 @@ Task<void> StuckMonitor::look_at(NodeId target) {
   std::optional<Evidence> evidence = co_await evidence_of(target);
   if (!evidence) co_return;
   Explanation found = explain(*evidence);
-  entry.stuck = std::move(found.chain).under(ErrorKind::timeout, "no progress", "");
+  note_stuck(target, found);
   tell_stuck(target);
   if (run_.options().force_finalizers) {
     if (entry.forced < kForceAttempts) co_await force(target, *evidence, found.leaves);
@@ -130,7 +130,7 @@ Task<void> StuckMonitor::look_at(NodeId target) {
   if (is_container(run_.key(target))) co_return;
   for (NodeId i : run_.ids())
     if (i != target && is_stuck(i) && !run_.state(i).stuck && is_alike(i, target))
-      run_.edit(i).stuck = explain_alike(*evidence, i);
+      note_stuck(i, explain_alike(*evidence, i));
 }
 
 Task<void> StuckMonitor::look_last_at(NodeId target) {
@@ -140,14 +140,14 @@ Task<void> StuckMonitor::look_last_at(NodeId target) {
   if (looks_ >= kLooks) co_return;
   std::optional<Evidence> evidence = co_await evidence_of(target);
   if (!evidence) co_return;
-  entry.kept_by = explain(*evidence).chain.under(ErrorKind::timeout, "", "");
+  note_kept(target, explain(*evidence));
   if (is_container(run_.key(target))) co_return;
   for (NodeId i : run_.ids())
-    if (is_nearly_over(i) && is_alike(i, target)) run_.edit(i).kept_by = explain_alike(*evidence, i);
+    if (is_nearly_over(i) && is_alike(i, target)) note_kept(i, explain_alike(*evidence, i));
 }
 
 // Explains a target by the evidence about another one, since many objects of a kind are stuck for the same reason.
-Error StuckMonitor::explain_alike(const Evidence& evidence, NodeId target) const {
+Explanation StuckMonitor::explain_alike(const Evidence& evidence, NodeId target) const {
   Evidence alike = evidence;
   alike.key = run_.key(target);
   alike.remaining.clear();
@@ -155,7 +155,19 @@ Error StuckMonitor::explain_alike(const Evidence& evidence, NodeId target) const
   Json managed = evidence.object["metadata"]["managedFields"];
   alike.object.make("metadata") = run_.state(target).last["metadata"];
   alike.object.make("metadata").make("managedFields") = std::move(managed);
-  return explain(alike).chain.under(ErrorKind::timeout, "no progress", "");
+  return explain(alike);
+}
+
+void StuckMonitor::note_stuck(NodeId target, Explanation found) {
+  TargetState& entry = run_.edit(target);
+  entry.suspects = std::move(found.suspects);
+  entry.stuck = std::move(found.chain).under(ErrorKind::timeout, "no progress", "");
+}
+
+void StuckMonitor::note_kept(NodeId target, Explanation found) {
+  TargetState& entry = run_.edit(target);
+  entry.suspects = std::move(found.suspects);
+  entry.kept_by = std::move(found.chain).under(ErrorKind::timeout, "", "");
 }
 
 void StuckMonitor::tell_stuck(NodeId target) {

@@ -42,7 +42,10 @@ class StuckMonitor {
   Task<void> look_at(NodeId target);
   // Finds out what blocks the target, before give_up() is called.
   Task<void> look_last_at(NodeId target);
-  Error explain_alike(const Evidence& evidence, NodeId target) const;
+  Explanation explain_alike(const Evidence& evidence, NodeId target) const;
+  // Notes why the target makes no progress (`stuck`), or what blocks it (`kept_by`).
+  void note_stuck(NodeId target, Explanation found);
+  void note_kept(NodeId target, Explanation found);
   void tell_stuck(NodeId target);
   void tell_waiting();
   // Returns how many targets were not sent yet, and what the first of them waits for.

@@ -1,15 +1,11 @@
 #include "rollout/internal/closer_look.h"
 
-#include <gmock/gmock.h>
-
-#include "base/timestamp.h"
 #include "rollout/rollout_testing.h"
 
 namespace fairlead::rollout {
 namespace {
 
 using std::chrono::seconds;
-using testing::ElementsAre;
 
 std::string found(const Ending& ending) {
   std::string text;
@@ -95,35 +91,6 @@ spec: {containers: [{name: app, image: 'web:1'}]}
   EXPECT_EQ(found(ending),
             "events Pod default/p\n"
             "  Failed: Failed to pull image \"web:1\": not found\n");
-}
-
-Json event(std::string_view type, std::string_view reason, std::string_view message, std::string_view time,
-           int64_t count = 1) {
-  return Json::Object{
-      {"type", type}, {"reason", reason}, {"message", message}, {"lastTimestamp", time}, {"count", count}};
-}
-
-TEST(Warnings, AreTheNewestOfTheRunEachOnce) {
-  WallTime begun = *parse_timestamp("2026-05-04T10:00:00Z");
-  EXPECT_THAT(
-      warnings_in({event("Warning", "Old", "from before", "2026-05-04T09:00:00Z"),
-                   event("Normal", "Pulled", "all is well", "2026-05-04T10:00:05Z"),
-                   event("Warning", "A", "first", "2026-05-04T10:00:01Z"),
-                   event("Warning", "A", "first", "2026-05-04T10:00:01Z"),
-                   event("Warning", "B", "two\nlines", "2026-05-04T10:00:03Z", 5),
-                   event("Warning", "C", "third", "2026-05-04T10:00:02Z"),
-                   event("Warning", "D", "fourth", "2026-05-04T10:00:00Z"), event("Warning", "E", "no time", "")},
-                  begun),
-      ElementsAre("B: two lines (5 times)", "C: third", "A: first"));
-}
-
-TEST(LastLines, AreTenAtMostAndNotTooLong) {
-  std::string log;
-  for (int i = 0; i < 20; ++i) log += fmt::format("line {}\n", i);
-  EXPECT_EQ(last_lines(log).size(), 10U);
-  EXPECT_EQ(last_lines(log).front(), "line 10");
-  EXPECT_EQ(last_lines(std::string(5000, 'x')).front().size(), 500U);
-  EXPECT_TRUE(last_lines("").empty());
 }
 
 }  // namespace

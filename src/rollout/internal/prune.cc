@@ -109,7 +109,7 @@ Task<Pruned> prune(kube::Client& client, kube::Discovery& discovery, journal::Jo
                                 .error = {},
                                 .warnings = {},
                                 .forecast = forecast_of(prepared, options, object.key)});
-  for (removal::Cause& cause : ending.causes) pruned.errors.push_back(std::move(cause.error));
+  pruned.causes = std::move(ending.causes);
   co_return pruned;
 }
 

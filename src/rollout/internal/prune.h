@@ -7,7 +7,7 @@ namespace fairlead::rollout {
 
 struct Pruned {
   std::vector<ObjectEnding> objects;
-  std::vector<Error> errors;
+  std::vector<Cause> causes;
 };
 
 // Deletes them with the room `removal`, which orders them. In a dry run nothing is deleted, only reported. An object
