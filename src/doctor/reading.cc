@@ -5,6 +5,7 @@
 
 #include "async/scope.h"
 #include "doctor/internal/serving_secrets.h"
+#include "kube/helm_release.h"
 
 namespace fairlead::doctor {
 namespace {
@@ -42,10 +43,7 @@ constexpr auto kWanted = std::to_array<Wanted>({
     {"networking.k8s.io", "NetworkPolicy"},
     {"policy", "PodDisruptionBudget"},
     {.group = "", .kind = "PersistentVolumeClaim", .metadata_only = true},
-    {.group = "",
-     .kind = "Secret",
-     .metadata_only = true,
-     .labels = "owner=helm,status in (pending-install,pending-upgrade,pending-rollback)"},
+    {.group = "", .kind = "Secret", .metadata_only = true, .labels = kube::kPendingHelmReleases},
     {.group = "cert-manager.io", .kind = "Certificate", .optional = true},
 });
 
