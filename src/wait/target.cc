@@ -66,6 +66,7 @@ Result<std::vector<Target>> read_slashed(const std::vector<std::string>& words, 
 }  // namespace
 
 std::string Target::text() const {
+  if (is_kind) return "kind " + kinds.front();
   if (!kind.empty()) return fmt::format("{}/{}", kind, name);
   if (is_webhook) return hook.empty() ? "webhook/" + name : fmt::format("webhook/{}/{}", name, hook);
   if (!is_group()) return fmt::format("{}/{}", kinds.front(), name);

@@ -30,8 +30,10 @@ struct Target {
   // `webhook/CONFIGURATION/NAME`: one webhook of a configuration.
   bool is_webhook = false;
   std::string hook = {};
+  // The kind itself is waited for, until the cluster serves it. `kinds` has one name, and there is no other one.
+  bool is_kind = false;
 
-  bool is_group() const { return name.empty(); }
+  bool is_group() const { return name.empty() && !is_kind; }
   // What an error calls it: "deployment/web", "pods -l app=web".
   std::string text() const;
   bool operator==(const Target&) const = default;

@@ -418,10 +418,26 @@ Task<Result<void>> Objects::follow_group(Unit& unit) {
   co_return result;
 }
 
+Task<Result<void>> Objects::follow_kind(Unit& unit) {
+  const std::string& name = unit.target.kinds.front();
+  Subject& subject = run_.add(unit, {.group = "", .kind = "kind", .ns = "", .name = name});
+  Error missing = kinds_.missing(unit.target, name);
+  subject.next = missing.next();
+  CO_TRY_ASSIGN(std::optional<object::Resource> found, co_await kinds_.find(unit.target, name, false, TimePoint()));
+  if (!found) {
+    run_.tell(subject, "the cluster does not serve it yet");
+    CO_TRY_ASSIGN(found, co_await kinds_.find(unit.target, name, true, run_.due(subject)));
+  }
+  if (found) run_.met(subject, "the cluster serves it");
+  else run_.timed_out(subject);
+  co_return Result<void>();
+}
+
 Task<void> Objects::follow(Unit& unit) {
   bool is_webhook = unit.target.is_webhook &&
                     (run_.options.form.is(Form::Kind::ready) || run_.options.form.is(Form::Kind::functional));
   Result<void> followed = is_webhook               ? co_await follow_webhook(unit)
+                          : unit.target.is_kind    ? co_await follow_kind(unit)
                           : unit.target.is_group() ? co_await follow_group(unit)
                                                    : co_await follow_named(unit);
   if (!followed && followed.error().kind() == ErrorKind::cancelled) co_return;

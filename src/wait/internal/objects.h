@@ -45,6 +45,7 @@ class Objects {
   Task<Result<void>> follow_object(Unit& unit, const object::Resource& resource);
   Task<Result<void>> follow_group(Unit& unit);
   Task<Result<void>> follow_webhook(Unit& unit);
+  Task<Result<void>> follow_kind(Unit& unit);
   Task<void> prove(Subject& subject, Webhooks::Look look);
 
   // The kind is one that is proved instead of judged.
