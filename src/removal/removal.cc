@@ -127,17 +127,6 @@ std::string_view name_of(ObjectEnding::State state) {
   return "";
 }
 
-std::string_view name_of(Ending::How how) {
-  switch (how) {
-    case Ending::How::done: return "done";
-    case Ending::How::failed: return "failed";
-    case Ending::How::timed_out: return "timed out";
-    case Ending::How::interrupted: return "interrupted";
-    case Ending::How::declined: return "declined";
-  }
-  return "";
-}
-
 Task<Ending> take_out(kube::Client& client, kube::Discovery& discovery, std::vector<Target> targets, Options options,
                       journal::Journal& journal, CancelSource* stop) {
   if (options.timeout > Duration::zero() && options.expires == TimePoint::max())

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "inventory/membership.h"
 #include "journal/journal.h"
+#include "journal/outcome.h"
 #include "kube/client.h"
 #include "kube/discovery.h"
 #include "manifest/manifest.h"
@@ -109,13 +110,7 @@ std::string_view name_of(ObjectEnding::State state);
 using journal::Cause;
 
 struct Ending {
-  enum class How {
-    done,
-    failed,
-    timed_out,
-    interrupted,
-    declined,  // the user said no
-  };
+  using How = journal::Outcome;
   How how = How::done;
   // In the order of the targets.
   std::vector<ObjectEnding> objects;
@@ -123,7 +118,6 @@ struct Ending {
   Duration took{};
   uint64_t requests = 0;
 };
-std::string_view name_of(Ending::How how);
 
 // Deletes the targets. Cancelling `stop` (may be null) lets requests in flight end and gives How::interrupted. The task
 // itself must not be cancelled.

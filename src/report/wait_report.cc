@@ -75,7 +75,7 @@ void WaitReport::finish(const Ending& ending) {
   display_.stop();
   std::vector<Count> counts = counts_of(ending.objects, kCounted, words);
   std::string totals = ending.objects.empty() ? "nothing matches" : tallies_text(kTallies, counts);
-  Closing closing{.outcome = wait::name_of(ending.how),
+  Closing closing{.outcome = name_of(ending.how),
                   .counts = counts,
                   .totals = totals,
                   .took = ending.took,

@@ -16,6 +16,7 @@
 #include "async/cancel.h"
 #include "base/clock.h"
 #include "journal/journal.h"
+#include "journal/outcome.h"
 #include "kube/client.h"
 #include "kube/discovery.h"
 #include "manifest/manifest.h"
@@ -62,7 +63,7 @@ struct PathStep {
 using journal::Cause;
 
 struct Ending {
-  enum class How { done, failed, timed_out, conflicts, interrupted };
+  using How = journal::Outcome;
   How how = How::done;
   // In the order of the bundle, followed by the pruned objects.
   std::vector<ObjectEnding> objects;
@@ -78,9 +79,6 @@ struct Ending {
   Duration took{};
   uint64_t requests = 0;
 };
-
-// Returns "done", "timed out" and so on.
-std::string_view name_of(Ending::How how);
 
 // Returns a sentence about Ending::left, which must not be empty: what left the manifests, and how to delete it.
 std::string left_text(const std::vector<object::Key>& left);

@@ -186,16 +186,6 @@ std::string_view name_of(State state) {
   return "";
 }
 
-std::string_view name_of(Ending::How how) {
-  switch (how) {
-    case Ending::How::done: return "done";
-    case Ending::How::failed: return "failed";
-    case Ending::How::timed_out: return "timed out";
-    case Ending::How::interrupted: return "interrupted";
-  }
-  return "";
-}
-
 Task<Ending> wait_for(kube::Client& client, kube::Discovery& discovery, std::vector<Target> targets, Options options,
                       journal::Journal& journal, CancelSource* stop) {
   Engine engine(client, discovery, options, journal, stop);

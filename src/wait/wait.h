@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "journal/journal.h"
+#include "journal/outcome.h"
 #include "kube/client.h"
 #include "kube/discovery.h"
 #include "object/object.h"
@@ -75,7 +76,7 @@ struct ObjectEnding {
 std::string_view name_of(ObjectEnding::State state);
 
 struct Ending {
-  enum class How { done, failed, timed_out, interrupted };
+  using How = journal::Outcome;
   How how = How::done;
   std::vector<ObjectEnding> objects;
   // One per object that did not meet the form; with `any`, none if another one did.
@@ -83,7 +84,6 @@ struct Ending {
   Duration took{};
   uint64_t requests = 0;
 };
-std::string_view name_of(Ending::How how);
 
 // Waits for the targets. Cancelling `stop` (may be null) gives How::interrupted. Removes its shadows in any case. The
 // task itself must not be cancelled.

@@ -301,7 +301,7 @@ class Removals {
       if (i == kMostRuns - 1 && can_all_go()) {
         std::string why;
         for (const removal::Cause& cause : ending.causes) why += "\n" + cause.error.report();
-        world_.fail(fmt::format("the removal ended {}:{}", removal::name_of(ending.how), why));
+        world_.fail(fmt::format("the removal ended {}:{}", name_of(ending.how), why));
       }
       // What is stuck stays so.
       if (!can_all_go() && i >= 1 && healed_for(0s)) break;

@@ -89,7 +89,7 @@ Task<Rollouts::End> Rollouts::run(manifest::Bundle bundle, std::optional<Duratio
 void Rollouts::fail_with(const End& end) {
   std::string why;
   for (const rollout::Cause& cause : end.ending.causes) why += "\n" + cause.error.report();
-  world_.fail(fmt::format("{} ended {}:{}", end.run, rollout::name_of(end.ending.how), why));
+  world_.fail(fmt::format("{} ended {}:{}", end.run, name_of(end.ending.how), why));
 }
 
 Task<void> Rollouts::run_older(const std::vector<BundleObject>& objects) {

@@ -68,20 +68,11 @@ Task<std::expected<bool, int>> may_begin(Cluster& cluster, const ApplyFlags& fla
 Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& flags,
                 const std::optional<PlanFile>& plan, CancelSource& stop) {
   Result<rollout::Options> options = options_of(flags);
-  if (!options) {
-    report(options.error());
-    co_return kUsage;
-  }
+  if (!options) co_return report_usage_error(options.error());
   Result<report::Settings> settings = output_settings(flags.output, invocation.globals);
-  if (!settings) {
-    report(settings.error());
-    co_return kUsage;
-  }
+  if (!settings) co_return report_usage_error(settings.error());
   Result<logs::Filter> filter = logs::Filter::parse(flags.logs_filter);
-  if (!filter) {
-    report(Error(filter.error()).in("--logs-filter is wrong"));
-    co_return kUsage;
-  }
+  if (!filter) co_return report_usage_error(Error(filter.error()).in("--logs-filter is wrong"));
   auto journal = RunJournal::open(loop.clock(), flags.files);
   if (!journal) co_return report(journal.error());
   auto opened = co_await open_rollout(loop, invocation, flags, *options, (*journal)->journal(), stop);
@@ -166,11 +157,9 @@ std::expected<Planned, int> read_planned(Command command, const std::string& pat
 }
 
 int run_apply(Command command, const ApplyFlags& flags, Invocation& invocation) {
-  if (flags.confirm && !flags.yes && !can_ask()) {
-    report(Error(ErrorKind::invalid, "--confirm needs a terminal to ask on")
-               .next("fairlead apply --confirm --yes shows the plan and does not ask"));
-    return kUsage;
-  }
+  if (flags.confirm && !flags.yes && !can_ask())
+    return report_usage_error(Error(ErrorKind::invalid, "--confirm needs a terminal to ask on")
+                                  .next("fairlead apply --confirm --yes shows the plan and does not ask"));
   std::optional<PlanFile> plan;
   ApplyFlags wanted = flags;
   if (!flags.plan.empty()) {

@@ -40,17 +40,6 @@ struct DeleteFlags {
   RunJournal::Files files;
 };
 
-int exit_code(Ending::How how) {
-  switch (how) {
-    case Ending::How::done: return kDone;
-    case Ending::How::failed: return kFailed;
-    case Ending::How::timed_out: return kTimedOut;
-    case Ending::How::interrupted: return kInterrupted;
-    case Ending::How::declined: return kFailed;
-  }
-  return kFailed;
-}
-
 removal::Cascade cascade_of(const std::string& name) {
   if (name == "foreground") return removal::Cascade::foreground;
   return name == "orphan" ? removal::Cascade::orphan : removal::Cascade::background;
@@ -59,14 +48,6 @@ removal::Cascade cascade_of(const std::string& name) {
 removal::DryRun dry_run_of(const std::string& name) {
   if (name == "client") return removal::DryRun::client;
   return name == "server" ? removal::DryRun::server : removal::DryRun::none;
-}
-
-// Asks on the terminal, without the live view in the way.
-Task<bool> ask_aside(Loop& loop, report::Display& display, std::string text) {
-  display.pause();
-  bool is_wanted = co_await ask(loop, std::move(text));
-  display.resume();
-  co_return is_wanted;
 }
 
 Result<removal::Options> options_of(const DeleteFlags& flags) {
@@ -95,72 +76,122 @@ Result<void> check(const DeleteFlags& flags, bool has_manifests) {
   return {};
 }
 
+// What the command line asks for, checked.
+struct Request {
+  removal::Options options;
+  report::Settings settings;
+  std::string name;  // of the bundle; may be empty
+  bool has_manifests = false;
+};
+
+Result<Request> request_of(const Invocation& invocation, const DeleteFlags& flags) {
+  Request request;
+  TRY_ASSIGN(request.options, options_of(flags));
+  request.has_manifests = has_sources(invocation, flags.sources);
+  if (Result<void> checked = check(flags, request.has_manifests); !checked)
+    return std::unexpected(std::move(checked).error().next("fairlead delete --help"));
+  TRY_ASSIGN(request.settings, output_settings(flags.output, invocation.globals));
+  request.name = bundle_name(flags.name, flags.sources);
+  return request;
+}
+
+// The removal in a cluster that the process is connected to.
+class Deletion {
+ public:
+  Deletion(RealLoop& loop, Cluster& cluster, const DeleteFlags& flags, Request request, RunJournal& journal,
+           CancelSource& stop)
+      : loop_(loop),
+        cluster_(cluster),
+        flags_(flags),
+        options_(std::move(request.options)),
+        name_(std::move(request.name)),
+        journal_(journal),
+        stop_(stop),
+        shown_(loop, journal.journal(), with_drawing(std::move(request.settings)), options_.dry_run) {
+    journal.journal().read_by([this](const journal::Event& event) { shown_.read(event); }, shown_.detail());
+  }
+
+  // The bundle is what the manifests say, if there are any. Returns the exit code.
+  Task<int> execute(std::optional<manifest::Bundle> bundle, bool namespace_is_chosen) {
+    options_.default_namespace = cluster_.default_namespace();
+    options_.namespace_is_chosen = namespace_is_chosen;
+    if (can_ask() && !flags_.yes) options_.ask = [this](std::string text) { return ask_aside(std::move(text)); };
+    if (!bundle && !name_.empty() && !flags_.no_hooks && !flags_.cluster_gone) {
+      Result<manifest::Bundle> kept = co_await read_kept_hooks();
+      if (!kept) {
+        shown_.display().stop();
+        co_return report(stop_.cancelled() ? cancelled_error() : kept.error());
+      }
+      if (!kept->objects.empty()) bundle = *std::move(kept);
+    }
+    std::optional<DeletionHooks> hooks;
+    if (bundle && !flags_.no_hooks) {
+      hooks.emplace(cluster_.client(), cluster_.discovery(), *bundle, options_, journal_.journal(), &stop_);
+      options_.ask = hooks->asking(options_.ask);
+    }
+    Ending ending = co_await take_out(bundle);
+    if (hooks) co_await hooks->finish(ending);
+    shown_.finish(ending);
+    co_return exit_code(ending.how);
+  }
+
+ private:
+  // Nothing is drawn before the cluster was asked for something, as a plugin may ask for a password.
+  report::Settings with_drawing(report::Settings settings) {
+    settings.may_draw = [this] { return cluster_.requests() > 0; };
+    return settings;
+  }
+
+  // Asks on the terminal, without the live view in the way.
+  Task<bool> ask_aside(std::string text) {
+    std::string place = fmt::format("{}, namespace {}: ", cluster_.text(), options_.default_namespace);
+    shown_.display().pause();
+    bool is_wanted = co_await ask(loop_, place + text).governed_by(&stop_);
+    shown_.display().resume();
+    co_return is_wanted;
+  }
+
+  Task<Result<manifest::Bundle>> read_kept_hooks() {
+    return cli::read_kept_hooks(cluster_.client(), cluster_.discovery(), name_, options_.default_namespace)
+        .governed_by(&stop_);
+  }
+
+  Task<Ending> take_out(const std::optional<manifest::Bundle>& bundle) {
+    kube::Client& client = cluster_.client();
+    kube::Discovery& discovery = cluster_.discovery();
+    if (!name_.empty()) return removal::take_out_bundle(client, discovery, name_, options_, journal_.journal(), &stop_);
+    if (bundle) return removal::take_out_manifests(client, discovery, *bundle, options_, journal_.journal(), &stop_);
+    return removal::take_out_named(client, discovery, flags_.objects, options_, journal_.journal(), &stop_);
+  }
+
+  RealLoop& loop_;
+  Cluster& cluster_;
+  const DeleteFlags& flags_;
+  removal::Options options_;
+  std::string name_;
+  RunJournal& journal_;
+  CancelSource& stop_;
+  report::RemovalReport shown_;
+};
+
 Task<int> take_out(RealLoop& loop, const Invocation& invocation, const DeleteFlags& flags, CancelSource& stop) {
-  Result<removal::Options> options = options_of(flags);
-  if (!options) {
-    report(options.error());
-    co_return kUsage;
-  }
-  bool has_manifests = has_sources(invocation, flags.sources);
-  if (Result<void> checked = check(flags, has_manifests); !checked) {
-    report(std::move(checked).error().next("fairlead delete --help"));
-    co_return kUsage;
-  }
-  Result<report::Settings> settings = output_settings(flags.output, invocation.globals);
-  if (!settings) {
-    report(settings.error());
-    co_return kUsage;
-  }
-  std::string name = bundle_name(flags.name, flags.sources);
+  Result<Request> request = request_of(invocation, flags);
+  if (!request) co_return report_usage_error(request.error());
   auto journal = RunJournal::open(loop.clock(), flags.files);
   if (!journal) co_return report(journal.error());
   std::optional<manifest::Bundle> bundle;
-  if (has_manifests) {
+  if (request->has_manifests) {
     auto read = co_await read_sources(loop, invocation, flags.sources,
-                                      {.name = name, .timeout = options->timeout, .stop = &stop});
+                                      {.name = request->name, .timeout = request->options.timeout, .stop = &stop});
     if (!read) co_return read.error();
     bundle = *std::move(read);
   }
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());
   if (!cluster) co_return report(cluster.error());
-  options->default_namespace = (*cluster)->default_namespace();
-  options->namespace_is_chosen = !invocation.globals.namespace_name.empty();
-  settings->may_draw = [&cluster] { return (*cluster)->requests() > 0; };
-  report::RemovalReport shown(loop, (*journal)->journal(), *std::move(settings), options->dry_run);
-  if (can_ask() && !flags.yes)
-    options->ask = [&](std::string text) {
-      std::string place = fmt::format("{}, namespace {}: ", (*cluster)->text(), options->default_namespace);
-      return ask_aside(loop, shown.display(), place + text).governed_by(&stop);
-    };
-  (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); }, shown.detail());
-  kube::Client& client = (*cluster)->client();
-  kube::Discovery& discovery = (*cluster)->discovery();
-  if (!bundle && !name.empty() && !flags.no_hooks && !flags.cluster_gone) {
-    Result<manifest::Bundle> kept =
-        co_await read_kept_hooks(client, discovery, name, options->default_namespace).governed_by(&stop);
-    if (!kept) {
-      shown.display().stop();
-      co_await (*cluster)->close();
-      co_return (*journal)->close(report(stop.cancelled() ? cancelled_error() : kept.error()));
-    }
-    if (!kept->objects.empty()) bundle = *std::move(kept);
-  }
-  std::optional<DeletionHooks> hooks;
-  if (bundle && !flags.no_hooks) {
-    hooks.emplace(client, discovery, *bundle, *options, (*journal)->journal(), &stop);
-    options->ask = hooks->asking(options->ask);
-  }
-  Ending ending;
-  if (!name.empty())
-    ending = co_await removal::take_out_bundle(client, discovery, name, *options, (*journal)->journal(), &stop);
-  else if (bundle)
-    ending = co_await removal::take_out_manifests(client, discovery, *bundle, *options, (*journal)->journal(), &stop);
-  else
-    ending = co_await removal::take_out_named(client, discovery, flags.objects, *options, (*journal)->journal(), &stop);
-  if (hooks) co_await hooks->finish(ending);
-  shown.finish(ending);
+  Deletion deletion(loop, **cluster, flags, *std::move(request), **journal, stop);
+  int code = co_await deletion.execute(std::move(bundle), !invocation.globals.namespace_name.empty());
   co_await (*cluster)->close();
-  co_return (*journal)->close(exit_code(ending.how));
+  co_return (*journal)->close(code);
 }
 
 void add_flags(Command command, DeleteFlags& flags) {
@@ -206,11 +237,8 @@ void add_delete(Command app, Invocation& invocation) {
       "  fairlead delete --name shop --chart ./chart         # with the chart's hooks for deletion\n"
       "  fairlead delete namespace/team-a --timeout-for Namespace=5m\n\n"
       "Exit codes: 0 deleted, 1 failed, 3 timed out, 64 invalid command line, 130 interrupted.");
-  command.when_chosen([&invocation, flags] {
-    invocation.run = [&invocation, flags] {
-      return run_interruptibly(
-          [&](RealLoop& loop, CancelSource& stop) { return take_out(loop, invocation, *flags, stop); });
-    };
+  run_when_chosen(command, invocation, [&invocation, flags](RealLoop& loop, CancelSource& stop) {
+    return take_out(loop, invocation, *flags, stop);
   });
 }
 

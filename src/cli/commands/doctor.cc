@@ -85,10 +85,7 @@ Task<int> examine(RealLoop& loop, const Invocation& invocation, const DoctorFlag
 
 int doctor_command(const Invocation& invocation, const DoctorFlags& flags) {
   Result<doctor::Subject> subject = check(flags);
-  if (!subject) {
-    report(subject.error());
-    return kUsage;
-  }
+  if (!subject) return report_usage_error(subject.error());
   return run_interruptibly(
       [&](RealLoop& loop, CancelSource& stop) { return examine(loop, invocation, flags, *subject, stop); });
 }

@@ -190,11 +190,8 @@ void add_graph(Command app, Invocation& invocation) {
       "  fairlead graph -f k8s/ -o dot | dot -Tpng > graph.png\n\n"
       "Nothing is written to the cluster. Exit codes: 0 drawn, 1 the manifests have errors or cannot be read,\n"
       "64 invalid command line, 130 interrupted.");
-  command.when_chosen([&invocation, flags] {
-    invocation.run = [&invocation, flags] {
-      return run_interruptibly(
-          [&](RealLoop& loop, CancelSource& stop) { return graph_command(loop, invocation, *flags, stop); });
-    };
+  run_when_chosen(command, invocation, [&invocation, flags](RealLoop& loop, CancelSource& stop) {
+    return graph_command(loop, invocation, *flags, stop);
   });
 }
 

@@ -37,10 +37,7 @@ Result<logs::BundleOptions> options_of(const LogsFlags& flags) {
 
 Task<int> show_logs(RealLoop& loop, const Globals& globals, const LogsFlags& flags, CancelSource& stop) {
   Result<logs::BundleOptions> options = options_of(flags);
-  if (!options) {
-    report(options.error());
-    co_return kUsage;
-  }
+  if (!options) co_return report_usage_error(options.error());
   journal::Journal journal(loop.clock());
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals, journal);
   if (!cluster) co_return report(cluster.error());
@@ -71,11 +68,8 @@ void add_logs(Command app, Invocation& invocation) {
       "  fairlead logs shop --tail 20\n"
       "  fairlead logs shop -f deployment/web --filter 'ERROR|WARN'\n\n"
       "Exit codes: 0 done, 1 failed, 64 invalid command line, 130 interrupted.");
-  command.when_chosen([&invocation, flags] {
-    invocation.run = [&invocation, flags] {
-      return run_interruptibly(
-          [&](RealLoop& loop, CancelSource& stop) { return show_logs(loop, invocation.globals, *flags, stop); });
-    };
+  run_when_chosen(command, invocation, [&invocation, flags](RealLoop& loop, CancelSource& stop) {
+    return show_logs(loop, invocation.globals, *flags, stop);
   });
 }
 

@@ -74,10 +74,7 @@ Task<int> show(RealLoop& loop, const report::PlanReport& shown, const PlanFlags&
 Task<int> plan(RealLoop& loop, Invocation& invocation, const PlanFlags& flags, std::vector<PlanFile::Flag> recorded,
                CancelSource& stop) {
   Result<rollout::Options> options = options_of(flags);
-  if (!options) {
-    report(options.error());
-    co_return kUsage;
-  }
+  if (!options) co_return report_usage_error(options.error());
   auto journal = RunJournal::open(loop.clock(), {.journal = flags.journal, .timeline = {}});
   if (!journal) co_return report(journal.error());
   auto opened = co_await open_rollout(loop, invocation, flags, *options, (*journal)->journal(), stop);

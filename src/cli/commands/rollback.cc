@@ -84,15 +84,9 @@ Result<rollout::Options> options_of(const RollbackFlags& flags) {
 
 Task<int> roll_back(RealLoop& loop, const Globals& globals, const RollbackFlags& flags, CancelSource& stop) {
   Result<rollout::Options> options = options_of(flags);
-  if (!options) {
-    report(options.error());
-    co_return kUsage;
-  }
+  if (!options) co_return report_usage_error(options.error());
   Result<report::Settings> settings = output_settings(flags.output, globals);
-  if (!settings) {
-    report(settings.error());
-    co_return kUsage;
-  }
+  if (!settings) co_return report_usage_error(settings.error());
   auto journal = RunJournal::open(loop.clock(), flags.files);
   if (!journal) co_return report(journal.error());
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, globals, (*journal)->journal());
@@ -190,11 +184,8 @@ void add_rollback(Command app, Invocation& invocation) {
       "  fairlead rollback shop 3 -n team-a\n\n"
       "It is an apply of the manifests of that revision with --prune, and makes a new revision. Exit codes: 0 done,\n"
       "1 failed, 3 timed out, 4 conflicts, 64 invalid command line, 130 interrupted.");
-  command.when_chosen([&invocation, flags] {
-    invocation.run = [&invocation, flags] {
-      return run_interruptibly(
-          [&](RealLoop& loop, CancelSource& stop) { return roll_back(loop, invocation.globals, *flags, stop); });
-    };
+  run_when_chosen(command, invocation, [&invocation, flags](RealLoop& loop, CancelSource& stop) {
+    return roll_back(loop, invocation.globals, *flags, stop);
   });
 }
 

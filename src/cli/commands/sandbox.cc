@@ -126,10 +126,7 @@ Task<int> serve(RealLoop& loop, SandboxFlags flags) {
   CancelSource stop;
   Interrupt interrupt(loop, stop);
   Result<sandbox::Options> options = options_of(flags);
-  if (!options) {
-    report(options.error());
-    co_return kUsage;
-  }
+  if (!options) co_return report_usage_error(options.error());
   auto front = sandbox::NetworkFront::start(loop, *std::move(options),
                                             {.port = flags.port, .allow_outside_calls = flags.allow_outside_calls});
   if (!front) co_return report(front.error());

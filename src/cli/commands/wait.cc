@@ -35,16 +35,6 @@ struct WaitFlags {
   RunJournal::Files files;
 };
 
-int exit_code(Ending::How how) {
-  switch (how) {
-    case Ending::How::done: return kDone;
-    case Ending::How::failed: return kFailed;
-    case Ending::How::timed_out: return kTimedOut;
-    case Ending::How::interrupted: return kInterrupted;
-  }
-  return kFailed;
-}
-
 Result<wait::Options> options_of(const WaitFlags& flags) {
   wait::Options options{.any = flags.any, .allow_short = flags.allow_short, .all_namespaces = flags.all_namespaces};
   TRY_ASSIGN(options.form, wait::Form::parse(flags.form));
@@ -79,11 +69,6 @@ Task<std::expected<object::Object, int>> read_probe(RealLoop& loop, const Invoca
       Error(ErrorKind::invalid, fmt::format("--probe-with {} has {} objects", flags.probe_with, bundle->objects.size()))
           .next("give a file with the one object that the webhooks are to decide on"));
   co_return std::unexpected(kUsage);
-}
-
-int report_usage_error(const Error& error) {
-  report(error);
-  return kUsage;
 }
 
 Task<int> wait_in_cluster(RealLoop& loop, const Invocation& invocation, const WaitFlags& flags,
@@ -177,11 +162,8 @@ void add_wait(Command app, Invocation& invocation) {
       "  fairlead wait service/web --for field=status.loadBalancer.ingress[0].ip\n"
       "  fairlead wait -f k8s/ --for delete\n\n"
       "Exit codes: 0 it came true, 1 failed, 3 timed out, 64 invalid command line, 130 interrupted.");
-  command.when_chosen([&invocation, flags] {
-    invocation.run = [&invocation, flags] {
-      return run_interruptibly(
-          [&](RealLoop& loop, CancelSource& stop) { return wait_for_objects(loop, invocation, *flags, stop); });
-    };
+  run_when_chosen(command, invocation, [&invocation, flags](RealLoop& loop, CancelSource& stop) {
+    return wait_for_objects(loop, invocation, *flags, stop);
   });
 }
 

@@ -25,12 +25,13 @@ std::vector<Error>& errors_for_programs() {
 bool is_interruption(const Error& error) { return error.root().kind() == ErrorKind::cancelled; }
 
 std::string_view outcome_of(int exit_code) {
+  using journal::Outcome;
   switch (exit_code) {
-    case kTimedOut: return "timed out";
-    case kConflicts: return "conflicts";
+    case kTimedOut: return name_of(Outcome::timed_out);
+    case kConflicts: return name_of(Outcome::conflicts);
     case kUsage: return "usage";
-    case kInterrupted: return "interrupted";
-    default: return "failed";
+    case kInterrupted: return name_of(Outcome::interrupted);
+    default: return name_of(Outcome::failed);
   }
 }
 
@@ -57,6 +58,11 @@ int report(const Error& error) {
   if (is_interruption(error)) return kInterrupted;
   if (github) github->fail(error);
   return error.kind() == ErrorKind::timeout ? kTimedOut : kFailed;
+}
+
+int report_usage_error(const Error& error) {
+  report(error);
+  return kUsage;
 }
 
 void print_errors_for_programs(int exit_code) {

@@ -11,6 +11,8 @@ namespace fairlead::cli {
 // Prints an error as people read it, on standard error, and returns the exit code that goes with it. If the command
 // line has -o json or -o jsonl, programs get the error instead: print_errors_for_programs().
 int report(const Error& error);
+// The same for an error in the command line itself, which has an exit code of its own.
+int report_usage_error(const Error& error);
 
 // Call it with the words of the command line before anything is reported.
 void set_error_format(const std::vector<std::string>& words);

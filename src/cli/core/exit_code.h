@@ -1,6 +1,8 @@
 // What the process ends with. Stable: scripts lean on them; docs/cli.md lists them.
 #pragma once
 
+#include "journal/outcome.h"
+
 namespace fairlead::cli {
 
 enum ExitCode : int {
@@ -12,5 +14,19 @@ enum ExitCode : int {
   kUsage = 64,
   kInterrupted = 130,
 };
+
+// The exit code of a rollout, a removal or a wait.
+inline int exit_code(journal::Outcome outcome) {
+  using journal::Outcome;
+  switch (outcome) {
+    case Outcome::done: return kDone;
+    case Outcome::failed: return kFailed;
+    case Outcome::timed_out: return kTimedOut;
+    case Outcome::conflicts: return kConflicts;
+    case Outcome::interrupted: return kInterrupted;
+    case Outcome::declined: return kFailed;
+  }
+  return kFailed;
+}
 
 }  // namespace fairlead::cli

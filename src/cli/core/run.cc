@@ -4,11 +4,16 @@
 
 namespace fairlead::cli {
 
-int run_interruptibly(const std::function<Task<int>(RealLoop& loop, CancelSource& stop)>& work) {
+int run_interruptibly(const Work& work) {
   RealLoop loop;
   CancelSource stop;
   Interrupt interrupt(loop, stop);
   return loop.run(work(loop, stop));
+}
+
+void run_when_chosen(Command command, Invocation& invocation, Work work) {
+  command.when_chosen(
+      [&invocation, work = std::move(work)] { invocation.run = [work] { return run_interruptibly(work); }; });
 }
 
 }  // namespace fairlead::cli

@@ -67,15 +67,4 @@ Result<rollout::Options> rollout_options(const RolloutFlags& flags) {
   return options;
 }
 
-int exit_code(Ending::How how) {
-  switch (how) {
-    case Ending::How::done: return kDone;
-    case Ending::How::failed: return kFailed;
-    case Ending::How::timed_out: return kTimedOut;
-    case Ending::How::conflicts: return kConflicts;
-    case Ending::How::interrupted: return kInterrupted;
-  }
-  return kFailed;
-}
-
 }  // namespace fairlead::cli

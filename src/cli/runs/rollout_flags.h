@@ -30,7 +30,4 @@ void add_rollout_flags(Command command, RolloutFlags& flags);
 // Returns the options of a run of this process. Fails if the flags make no sense.
 Result<rollout::Options> rollout_options(const RolloutFlags& flags);
 
-// Returns the exit code of a rollout.
-int exit_code(rollout::Ending::How how);
-
 }  // namespace fairlead::cli

@@ -121,17 +121,6 @@ std::string_view name_of(State state) {
   return "";
 }
 
-std::string_view name_of(Ending::How how) {
-  switch (how) {
-    case Ending::How::done: return "done";
-    case Ending::How::failed: return "failed";
-    case Ending::How::timed_out: return "timed out";
-    case Ending::How::conflicts: return "conflicts";
-    case Ending::How::interrupted: return "interrupted";
-  }
-  return "";
-}
-
 std::string left_text(const std::vector<object::Key>& left) {
   std::string named;
   for (size_t i = 0; i < std::min(left.size(), kNamedLeft); ++i) named += (i == 0 ? "" : ", ") + left[i].text();
