@@ -10,7 +10,7 @@
 
 #include "base/base64.h"
 #include "doctor/checks.h"
-#include "manifest/collector.h"
+#include "manifest/manifest_testing.h"
 #include "x509/x509.h"
 
 namespace fairlead::doctor {
@@ -97,11 +97,8 @@ class DoctorTest : public testing::Test {
   }
 
   void add(std::string_view yaml) {
-    manifest::Collector collector{manifest::Limits()};
-    collector.add(yaml, "test.yaml");
-    auto bundle = std::move(collector).finish();
-    ASSERT_TRUE(bundle);
-    for (object::Object& object : bundle->objects) objects_.push_back(std::move(object).take_value());
+    manifest::Bundle bundle = manifest::bundle_of(yaml);
+    for (object::Object& object : bundle.objects) objects_.push_back(std::move(object).take_value());
   }
   Json& object(std::string_view kind, std::string_view name) {
     auto found = std::ranges::find_if(

@@ -5,7 +5,7 @@
 #include "draw/groups.h"
 #include "draw/layout.h"
 #include "draw/svg.h"
-#include "manifest/collector.h"
+#include "manifest/manifest_testing.h"
 
 namespace fairlead::draw {
 namespace {
@@ -20,13 +20,10 @@ struct Given {
 };
 
 Given given(std::string_view yaml) {
-  manifest::Collector collector{manifest::Limits{}};
-  collector.add(yaml, "b.yaml");
-  auto bundle = std::move(collector).finish();
-  if (!bundle) ADD_FAILURE() << bundle.error().front().report();
-  graph::Graph graph = graph::Graph::build(*bundle, {});
-  Picture picture = picture_of(graph, *bundle);
-  return {*std::move(bundle), std::move(graph), std::move(picture)};
+  manifest::Bundle bundle = manifest::bundle_of(yaml, "b.yaml");
+  graph::Graph graph = graph::Graph::build(bundle, {});
+  Picture picture = picture_of(graph, bundle);
+  return {std::move(bundle), std::move(graph), std::move(picture)};
 }
 
 constexpr std::string_view kWidgets = R"(

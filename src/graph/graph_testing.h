@@ -8,17 +8,12 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "manifest/collector.h"
+#include "manifest/manifest_testing.h"
 
 namespace fairlead::graph {
 
 inline manifest::Bundle bundle_of(std::string_view text, const std::string& name = "b.yaml") {
-  manifest::Collector collector{manifest::Limits{}};
-  collector.add(text, name);
-  auto bundle = std::move(collector).finish();
-  if (bundle) return *std::move(bundle);
-  for (const Error& error : bundle.error()) ADD_FAILURE() << error.report();
-  return {};
+  return manifest::bundle_of(text, name);
 }
 
 // Reads one object of the cluster.

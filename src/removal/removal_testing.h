@@ -11,20 +11,14 @@
 
 #include "async/scope.h"
 #include "kube/watched.h"
-#include "manifest/collector.h"
+#include "manifest/manifest_testing.h"
 #include "removal/removal.h"
 #include "sandbox/core/core.h"
 #include "sandbox/sandbox.h"
 
 namespace fairlead::removal {
 
-inline manifest::Bundle bundle_of(std::string_view yaml) {
-  manifest::Collector collector{manifest::Limits()};
-  collector.add(yaml, "bundle.yaml");
-  auto bundle = std::move(collector).finish();
-  if (!bundle) ADD_FAILURE() << bundle.error().front().report();
-  return bundle ? *std::move(bundle) : manifest::Bundle();
-}
+using manifest::bundle_of;
 
 constexpr std::string_view kWidgets =
     "apiVersion: apiextensions.k8s.io/v1\n"

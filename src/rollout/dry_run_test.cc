@@ -27,12 +27,7 @@ class Recorder : public http::Transport {
 class DryRunTest : public RolloutTest {
  protected:
   Ending rehearse(std::string_view yaml, Options options = {}) {
-    options.dry_run = true;
-    options.run = "rehearsal";
-    events_.clear();
-    kube::Client client(loop_, recorder_, nullptr, {});
-    kube::Discovery discovery(client);
-    return loop_.run(roll_out(client, discovery, bundle_of(yaml), std::move(options), journal_, nullptr));
+    return rehearse_through(recorder_, yaml, std::move(options));
   }
 
   Recorder recorder_{sandbox_.api_server()};

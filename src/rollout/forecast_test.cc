@@ -42,14 +42,7 @@ class Gate : public http::Transport {
 
 class ForecastTest : public RolloutTest {
  protected:
-  Ending plan(std::string_view yaml, Options options = {}) {
-    options.dry_run = true;
-    options.run = "plan";
-    events_.clear();
-    kube::Client client(loop_, gate_, nullptr, {});
-    kube::Discovery discovery(client);
-    return loop_.run(roll_out(client, discovery, bundle_of(yaml), std::move(options), journal_, nullptr));
-  }
+  Ending plan(std::string_view yaml, Options options = {}) { return rehearse_through(gate_, yaml, std::move(options)); }
   static std::string text(const Ending& ending) {
     std::string text;
     for (const ObjectEnding& object : ending.objects) {

@@ -12,39 +12,10 @@ constexpr size_t kKinds = 6;
 // Its pod is Ready and does not listen within the hour: nothing in the cluster shows that it cannot work.
 std::string operator_and_widgets(std::string_view failure_policy, size_t hooks, size_t widgets,
                                  std::string_view annotation = "listens-after: 1h") {
-  std::string text = operator_that_listens_after("1h");
-  constexpr std::string_view kAnnotation = "listens-after: 1h";
-  text.replace(text.find(kAnnotation), kAnnotation.size(), annotation);
-  text += R"(---
-apiVersion: v1
-kind: Namespace
-metadata: {name: team}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: widgets}
-webhooks:
-)";
-  for (size_t i = 0; i < hooks; ++i)
-    text += fmt::format(R"(
-- name: v{}.widgets.example.com
-  clientConfig: {{caBundle: {}, service: {{name: webhook, namespace: operator, path: /validate}}}}
-  rules: [{{apiGroups: [example.com], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [widgets]}}]
-  objectSelector: {{matchLabels: {{hook: v{}}}}}
-  failurePolicy: {}
-  sideEffects: None
-  admissionReviewVersions: [v1]
-)",
-                        i, to_base64(kCertificate), i, failure_policy);
+  std::string text = operator_with(fmt::format("sandbox.fairlead.dev/{}", annotation)) +
+                     guards_of_widgets(failure_policy, hooks, [](size_t hook) {
+                       return fmt::format("objectSelector: {{matchLabels: {{hook: v{}}}}}", hook);
+                     });
   for (size_t i = 0; i < widgets; ++i)
     text += fmt::format(
         "---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {{name: w-{}, namespace: team, labels: {{hook: "

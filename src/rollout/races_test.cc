@@ -43,20 +43,6 @@ class SlowDeletes final : public http::Transport {
   std::function<void()> begun_;
 };
 
-std::string definition(std::string_view name) {
-  return fmt::format(R"(---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: {0}s.example.com}}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {{plural: {0}s, singular: {0}, kind: {0}, listKind: {0}List}}
-  versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object}}}}}}]
-)",
-                     name);
-}
-
 // Requests whose target has this text reach the server a second later, and what a watch shows arrives two seconds later
 // than the server shows it.
 class LaggingWatches final : public http::Transport {
@@ -125,7 +111,7 @@ TEST_F(RolloutTest, WhatAWatchHasShownBeforeTheAnswerCameCounts) {
   kube::Client client(loop_, late, nullptr, {});
   kube::Discovery discovery(client);
   Ending ending = loop_.run(
-      roll_out(client, discovery, bundle_of(definition("quick") + definition("slow")), {}, journal_, nullptr));
+      roll_out(client, discovery, bundle_of(definition_of("quick") + definition_of("slow")), {}, journal_, nullptr));
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
   EXPECT_LT(ending.took, seconds(60));
 }

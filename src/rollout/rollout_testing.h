@@ -3,26 +3,21 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "async/scope.h"
-#include "manifest/collector.h"
+#include "base/base64.h"
+#include "manifest/manifest_testing.h"
 #include "rollout/rollout.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_testing.h"
 
 namespace fairlead::rollout {
 
-inline manifest::Bundle bundle_of(std::string_view yaml) {
-  manifest::Collector collector{manifest::Limits()};
-  collector.add(yaml, "bundle.yaml");
-  auto bundle = std::move(collector).finish();
-  if (!bundle) ADD_FAILURE() << bundle.error().front().report();
-  return bundle ? *std::move(bundle) : manifest::Bundle();
-}
+using manifest::bundle_of;
 
-// The certificate of a webhook. Nobody verifies it.
-inline constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+using sandbox::kCertificate;
 
 inline const object::Resource kDeployments{.group = "apps",
                                            .version = "v1",
@@ -31,8 +26,8 @@ inline const object::Resource kDeployments{.group = "apps",
                                            .singular = "",
                                            .namespaced = true};
 
-// A namespace, a Service and pods behind it that are Ready before they listen.
-inline std::string operator_that_listens_after(std::string_view duration) {
+// A namespace, a Service and pods behind it with these annotations. `spec` are more fields of the Deployment.
+inline std::string operator_with(std::string_view annotations, std::string_view spec = "") {
   return fmt::format(R"(
 apiVersion: v1
 kind: Namespace
@@ -48,16 +43,61 @@ spec:
 apiVersion: apps/v1
 kind: Deployment
 metadata: {{name: operator, namespace: operator}}
-spec:
+spec:{}
   selector: {{matchLabels: {{app: operator}}}}
   template:
     metadata:
       labels: {{app: operator}}
-      annotations: {{sandbox.fairlead.dev/listens-after: {}}}
+      annotations: {{{}}}
     spec:
       containers: [{{name: operator, image: operator:1, ports: [{{containerPort: 8443}}]}}]
 )",
-                     duration);
+                     spec.empty() ? "" : fmt::format("\n  {}", spec), annotations);
+}
+// Its pods are Ready before they listen.
+inline std::string operator_that_listens_after(std::string_view duration) {
+  return operator_with(fmt::format("sandbox.fairlead.dev/listens-after: {}", duration));
+}
+
+// The CRD of a kind with one version, v1, and no schema. "widget" gives Widgets.
+inline std::string definition_of(std::string singular) {
+  std::string kind = singular;
+  kind[0] = char(std::toupper(kind[0]));
+  return fmt::format(R"(---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: {1}s.example.com}}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {{plural: {1}s, singular: {1}, kind: {0}, listKind: {0}List}}
+  versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object}}}}}}]
+)",
+                     kind, singular);
+}
+
+// A namespace `team`, the CRD of Widgets, and a configuration with webhooks of the operator that guard them. `selector`
+// returns more fields for the webhook of that number.
+inline std::string guards_of_widgets(std::string_view failure_policy, size_t hooks,
+                                     const std::function<std::string(size_t)>& selector = {}) {
+  std::string text = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" + definition_of("widget") + R"(---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: widgets}
+webhooks:
+)";
+  for (size_t i = 0; i < hooks; ++i)
+    text += fmt::format(R"(
+- name: v{}.widgets.example.com
+  clientConfig: {{caBundle: {}, service: {{name: webhook, namespace: operator, path: /validate}}}}
+  rules: [{{apiGroups: [example.com], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [widgets]}}]
+  {}
+  failurePolicy: {}
+  sideEffects: None
+  admissionReviewVersions: [v1]
+)",
+                        i, to_base64(kCertificate), selector ? selector(i) : "", failure_policy);
+  return text;
 }
 
 class RolloutTest : public testing::Test {
@@ -101,6 +141,15 @@ class RolloutTest : public testing::Test {
     events_.clear();
     discovery_known();
     return loop_.run(roll_out(client_, discovery_, bundle_of(yaml), std::move(options), journal_, stop));
+  }
+  // A dry run whose requests go through this transport.
+  Ending rehearse_through(http::Transport& transport, std::string_view yaml, Options options) {
+    options.dry_run = true;
+    options.run = "rehearsal";
+    events_.clear();
+    kube::Client client(loop_, transport, nullptr, {});
+    kube::Discovery discovery(client);
+    return loop_.run(roll_out(client, discovery, bundle_of(yaml), std::move(options), journal_, nullptr));
   }
   // Lets the next run find kinds that were added since the last one.
   void discovery_known() { (void)loop_.run(discovery_.refresh()); }

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "manifest/collector.h"
+#include "manifest/manifest_testing.h"
 #include "rollout/rollout.h"
 #include "sandbox/sandbox.h"
 #include "status/bundles.h"
@@ -58,15 +58,13 @@ class StatusTest : public testing::Test {
   }
 
   rollout::Ending apply(std::string_view yaml, std::string name = "shop", Duration timeout = std::chrono::minutes(15)) {
-    manifest::Collector collector{manifest::Limits()};
-    collector.add(yaml, "k8s/web.yaml");
-    auto bundle = std::move(collector).finish();
     rollout::Options options;
     options.name = std::move(name);
     options.holder = "ann@laptop, process 7";
     options.timeout = timeout;
     options.run = fmt::format("run{}", ++runs_);
-    return loop_.run(rollout::roll_out(client_, discovery_, *std::move(bundle), std::move(options), journal_, nullptr));
+    return loop_.run(rollout::roll_out(client_, discovery_, manifest::bundle_of(yaml, "k8s/web.yaml"),
+                                       std::move(options), journal_, nullptr));
   }
   BundleStatus status(std::string name = "shop") {
     auto read = loop_.run(read_status(client_, discovery_, std::move(name), "default"));

@@ -10,15 +10,14 @@
 #include "base/base64.h"
 #include "kube/query.h"
 #include "sandbox/core/core.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_testing.h"
 #include "wait/wait.h"
 
 namespace fairlead::wait {
 
 using namespace std::chrono_literals;
 
-// The certificate of a webhook. Nobody verifies it.
-inline constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+using sandbox::kCertificate;
 
 class WaitTest : public testing::Test {
  protected:

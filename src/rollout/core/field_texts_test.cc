@@ -33,12 +33,9 @@ class FieldTextsTest : public RolloutTest {
   std::string said_about(const std::string& yaml) {
     TempFolder folder;
     std::string file = folder.write("field_texts.yaml", yaml);
-    manifest::Collector collector{manifest::Limits()};
-    collector.add(yaml, file);
-    auto bundle = std::move(collector).finish();
     discovery_known();
     std::string text =
-        reports(loop_.run(roll_out(client_, discovery_, *std::move(bundle), {.run = "x"}, journal_, nullptr)));
+        reports(loop_.run(roll_out(client_, discovery_, bundle_of(yaml, file), {.run = "x"}, journal_, nullptr)));
     return folder.hide_in(std::move(text), "DIR");
   }
 };

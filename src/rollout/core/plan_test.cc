@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "manifest/collector.h"
+#include "manifest/manifest_testing.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -13,11 +13,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 graph::Graph graph_of(std::string_view yaml) {
-  manifest::Collector collector{manifest::Limits()};
-  collector.add(yaml, "bundle.yaml");
-  auto bundle = std::move(collector).finish();
-  if (!bundle) ADD_FAILURE() << bundle.error().front().report();
-  graph::Graph graph = graph::Graph::build(bundle ? *bundle : manifest::Bundle(), {});
+  graph::Graph graph = graph::Graph::build(manifest::bundle_of(yaml), {});
   EXPECT_FALSE(graph.has_errors());
   return graph;
 }

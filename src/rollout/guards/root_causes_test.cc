@@ -13,42 +13,12 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 
 std::string with_pods_that(std::string_view fail) {
-  std::string text = operator_that_listens_after("0s");
-  constexpr std::string_view kAnnotation = "sandbox.fairlead.dev/listens-after: 0s";
-  return text.replace(text.find(kAnnotation), kAnnotation.size(), fmt::format("sandbox.fairlead.dev/fail: {}", fail));
+  return operator_with(fmt::format("sandbox.fairlead.dev/fail: {}", fail));
 }
 
 // An operator that does not become ready, its webhooks, and 50 objects that they guard.
 std::string dead_operator(std::string_view failure_policy, size_t hooks = 1) {
-  std::string text = with_pods_that("image-pull") + R"(---
-apiVersion: v1
-kind: Namespace
-metadata: {name: team}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: widgets}
-webhooks:
-)";
-  for (size_t i = 0; i < hooks; ++i)
-    text += fmt::format(R"(
-- name: v{}.widgets.example.com
-  clientConfig: {{caBundle: {}, service: {{name: webhook, namespace: operator, path: /validate}}}}
-  rules: [{{apiGroups: [example.com], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [widgets]}}]
-  failurePolicy: {}
-  sideEffects: None
-  admissionReviewVersions: [v1]
-)",
-                        i, to_base64(kCertificate), failure_policy);
+  std::string text = with_pods_that("image-pull") + guards_of_widgets(failure_policy, hooks);
   for (size_t i = 0; i < 50; ++i)
     text += fmt::format("---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {{name: w{}, namespace: team}}\n", i);
   return text;

@@ -16,34 +16,9 @@ using std::chrono::seconds;
 const object::Resource kConfigMaps{
     .group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .singular = "", .namespaced = true};
 
-// An operator that guards ConfigMaps, except those of its own namespace; `rest` belongs to its pods.
-std::string guard_of_config_maps(std::string_view rest = "") {
-  return fmt::format(R"(
-apiVersion: v1
-kind: Namespace
-metadata: {{name: operator}}
----
-apiVersion: v1
-kind: Service
-metadata: {{name: webhook, namespace: operator}}
-spec:
-  selector: {{app: operator}}
-  ports: [{{port: 443, targetPort: 8443}}]
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {{name: operator, namespace: operator}}
-spec:
-  replicas: 1
-  strategy: {{type: Recreate}}
-  selector: {{matchLabels: {{app: operator}}}}
-  template:
-    metadata:
-      labels: {{app: operator}}
-      annotations: {{{}}}
-    spec:
-      containers: [{{name: operator, image: operator:1, ports: [{{containerPort: 8443}}]}}]
----
+// An operator that guards ConfigMaps, except those of its own namespace; its pods have these annotations.
+std::string guard_of_config_maps(std::string_view annotations = "") {
+  return operator_with(annotations, "replicas: 1\n  strategy: {type: Recreate}") + fmt::format(R"(---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
 metadata: {{name: maps}}
@@ -58,7 +33,7 @@ webhooks:
   admissionReviewVersions: [v1]
 ---
 )",
-                     rest, to_base64(kCertificate));
+                                                                                               to_base64(kCertificate));
 }
 
 std::string config_map(std::string_view name) {

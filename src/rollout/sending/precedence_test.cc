@@ -43,20 +43,6 @@ class SlowWrites final : public http::Transport {
   int under_way_ = 0;
 };
 
-std::string definition(std::string_view name) {
-  return fmt::format(R"(---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: {0}s.example.com}}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {{plural: {0}s, singular: {0}, kind: {0}, listKind: {0}List}}
-  versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object}}}}}}]
-)",
-                     name);
-}
-
 class PrecedenceTest : public RolloutTest {
  protected:
   Ending apply_slowly(const std::string& yaml) {
@@ -69,7 +55,7 @@ class PrecedenceTest : public RolloutTest {
 
 TEST_F(PrecedenceTest, WhatPodsStandOnGoesBeforeDefinitions) {
   std::string bundle;
-  for (std::string_view name : {"one", "two", "three", "four", "five", "six"}) bundle += definition(name);
+  for (const char* name : {"one", "two", "three", "four", "five", "six"}) bundle += definition_of(name);
   Ending ending = apply_slowly(bundle + "---" + operator_that_listens_after("0s"));
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
   ASSERT_EQ(slow_.names.size(), 9u);
@@ -80,7 +66,7 @@ TEST_F(PrecedenceTest, WhatPodsStandOnGoesBeforeDefinitions) {
 
 TEST_F(PrecedenceTest, WhatDoesNotGoInKeepsNobodyWaiting) {
   slow_.hanging = "/namespaces/operator";
-  Ending ending = apply_slowly(definition("one") + "---" + operator_that_listens_after("0s"));
+  Ending ending = apply_slowly(definition_of("one") + "---" + operator_that_listens_after("0s"));
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
   ASSERT_GE(slow_.names.size(), 2u);
   EXPECT_EQ(slow_.names[1], "ones.example.com");
@@ -93,7 +79,7 @@ TEST_F(PrecedenceTest, AWorkloadThatNeedsADefinitionIsNotWaitedFor) {
   workload.replace(workload.find("metadata: {name: operator, namespace: operator}"), 47,
                    "metadata: {name: operator, namespace: operator, annotations: {fairlead.dev/needs: "
                    "CustomResourceDefinition/ones.example.com}}");
-  Ending ending = apply_slowly(definition("one") + workload);
+  Ending ending = apply_slowly(definition_of("one") + workload);
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
   ASSERT_GE(slow_.names.size(), 2u);
   EXPECT_EQ(slow_.began[1], slow_.began[0]);
