@@ -244,6 +244,57 @@ TEST(Client, a_refused_token_is_replaced_once) {
   EXPECT_EQ(world.server.left(), 0u);
 }
 
+TEST(Client, a_refused_token_is_replaced_for_a_stream_as_well) {
+  World world;
+  std::string token = "old";
+  Surroundings surroundings;
+  surroundings.read_file = [&](const std::string&) -> Result<std::string> { return token; };
+  Credentials credentials(world.loop, {.owner = "user \"u\"", .token_file = "/t"}, surroundings, nullptr, {});
+  Client client(world.loop, world.server, &credentials, {});
+  world.server.say({.body = kPod.dump()});
+  EXPECT_TRUE(world.loop.run(client.get(pods(), "a", "p")));
+  token = "new";
+  world.server.say({.status = 401, .body = status(401, "Unauthorized", "Unauthorized")}).say({.body = "{}"});
+  EXPECT_TRUE(world.loop.run(client.open({.verb = "watch", .target = "/api/v1/pods?watch=true"})));
+  EXPECT_EQ(world.server.seen.back().headers.find("Authorization"), "Bearer new");
+  token = "newer";
+  world.server.say({.status = 401, .body = status(401, "Unauthorized", "Unauthorized")})
+      .say({.status = 401, .body = status(401, "Unauthorized", "Unauthorized")});
+  Outcome<http::Answer> refused = world.loop.run(client.open({.verb = "watch", .target = "/api/v1/pods?watch=true"}));
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().is(FaultKind::unauthorized));
+}
+
+TEST(Client, says_that_a_request_may_have_been_processed_only_where_it_may) {
+  World world;
+  world.server.then_always({.body = kPod.dump(), .after = std::chrono::hours(1)});
+  auto is_unknown = [](const Outcome<Reply>& reply) {
+    return !reply && http::delivery_of(reply.error().error()) == http::Delivery::unknown;
+  };
+  EXPECT_TRUE(is_unknown(world.loop.run(world.client.create(pods(), "a", kPod))));
+  // What can be repeated is repeated by whoever asked for it.
+  EXPECT_FALSE(is_unknown(world.loop.run(world.client.get(pods(), "a", "p"))));
+  world.server.then_always({.error = connection_lost()});
+  EXPECT_FALSE(is_unknown(world.loop.run(world.client.create(pods(), "a", kPod))));
+}
+
+TEST(Client, says_who_it_is_and_what_it_takes_and_tells_of_every_request) {
+  World world;
+  std::vector<std::string> observed;
+  Client::Options options;
+  options.user_agent = "fairlead/test";
+  options.compression = false;
+  options.observe = [&](const Call& call, std::optional<int> code, Duration took) {
+    observed.push_back(fmt::format("{} {} {}", call.target, code.value_or(0), took / seconds(1)));
+  };
+  Client client(world.loop, world.server, nullptr, options);
+  world.server.say({.body = kPod.dump(), .after = seconds(3)});
+  EXPECT_TRUE(world.loop.run(client.get(pods(), "a", "p")));
+  EXPECT_EQ(world.server.seen.back().headers.find("User-Agent"), "fairlead/test");
+  EXPECT_EQ(world.server.seen.back().headers.find("Accept-Encoding"), "identity");
+  EXPECT_EQ(observed, std::vector<std::string>{"/api/v1/namespaces/a/pods/p 200 3"});
+}
+
 TEST(Client, an_answer_that_is_no_json) {
   World world;
   world.server.say({.body = "<html>hunter2</html>"});

@@ -93,6 +93,25 @@ TEST(Connect, a_certificate_from_a_plugin_reaches_the_server) {
   world.close();
 }
 
+TEST(Connect, keys_and_passwords_are_told_as_secrets) {
+  World world;
+  x509::KeyPair alice =
+      *x509::make_leaf(world.ca, {.common_name = "alice", .usages = {x509::Usage::client}}, world.now);
+  Result<ClusterConfig> config = Kubeconfig::parse("", "config", Surroundings::real())
+                                     ->resolve({.server = fmt::format("https://127.0.0.1:{}", world.server->port())});
+  ASSERT_TRUE(config) << config.error().report();
+  config->tls.certificate_pem = alice.certificate.to_pem();
+  config->tls.key_pem = alice.key.to_pem();
+  std::vector<std::string> secrets;
+  ConnectOptions options;
+  options.on_secret = [&](std::string_view secret) { secrets.emplace_back(secret); };
+  Result<std::unique_ptr<Connection>> connection = connect(world.loop, *config, options);
+  ASSERT_TRUE(connection);
+  EXPECT_NE(std::ranges::find(secrets, alice.key.to_pem()), secrets.end());
+  world.loop.run((*connection)->close());
+  world.close();
+}
+
 TEST(Connect, a_server_that_is_not_the_one) {
   World world;
   World other;

@@ -393,6 +393,17 @@ RC_GTEST_PROP(Watch, ends_up_with_what_the_server_has, (uint32_t seed)) {
   RC_ASSERT(mirror == expected);
 }
 
+TEST(WatchStream, a_line_that_is_no_event) {
+  for (std::string_view line : {R"({"type":"RENAMED","object":{}})", R"({"object":{}})", R"({"type":"ADDED"})",
+                                R"({"type":"ADDED","object":"x"})"}) {
+    WatchStream stream(100);
+    stream.feed(fmt::format("{}\n", line));
+    Result<std::optional<WatchStream::Event>> event = stream.next();
+    ASSERT_FALSE(event) << line;
+    EXPECT_EQ(event.error().message(), "the watch sent a line that is no event") << line;
+  }
+}
+
 TEST(WatchStream, lines_in_pieces) {
   WatchStream stream(100);
   stream.feed("\n{\"type\":\"ADDED\",");

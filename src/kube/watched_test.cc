@@ -77,6 +77,13 @@ TEST_F(NoWatch, ListsWhereWatchingIsForbidden) {
   EXPECT_LT(client_.counts().find("list")->second, 40u);
 }
 
+TEST_F(NoWatch, GoesOnListingAfterAServerThatWasAway) {
+  loop_.call_after(std::chrono::seconds(20), [this] { sandbox_.set_down(0, true); });
+  loop_.call_after(std::chrono::seconds(29), [this] { sandbox_.set_down(0, false); });
+  EXPECT_EQ(tell(), (std::vector<std::string>{"synced", "1", "2", "2 gone"}));
+  EXPECT_FALSE(trouble_);
+}
+
 struct OnlyGet : WatchedTest {
   OnlyGet()
       : WatchedTest([](std::string_view, std::string_view verb, auto, auto, auto, auto) {

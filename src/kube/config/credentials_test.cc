@@ -188,6 +188,16 @@ Task<void> refuse_into(Credentials& credentials, uint64_t used, std::vector<std:
   results.push_back(!again ? again.error().message() : *again ? "again" : "no");
 }
 
+TEST(Credentials, what_a_plugin_says_is_told_as_a_secret) {
+  World world;
+  std::vector<std::string> secrets;
+  world.options.on_secret = [&](std::string_view secret) { secrets.emplace_back(secret); };
+  world.plugin = {says(R"({"token":"hunter2"})")};
+  Credentials credentials = world.make(with_plugin());
+  EXPECT_EQ(world.headers(credentials), "Authorization: Bearer hunter2\n");
+  EXPECT_EQ(secrets, std::vector<std::string>{"hunter2"});
+}
+
 TEST(Credentials, many_requests_share_one_run_and_its_error) {
   World world;
   world.plugin = {ProcessResult{.exit_status = 7, .output = "hunter2", .errors = "\x1b[31mno\nway"},

@@ -124,6 +124,60 @@ ports: [{port: 8443, protocol: TCP}]
   EXPECT_EQ(seen_.size(), 20u) << events();
 }
 
+// Calls `asked` when an endpoint is asked by its own address for the first time, before the API server is told so.
+class AtTheFirstEndpoint final : public http::Transport {
+ public:
+  AtTheFirstEndpoint(http::Transport& to, std::function<Task<void>()> asked) : to_(to), asked_(std::move(asked)) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    bool is_asked =
+        request.target.contains("/mutatingwebhookconfigurations") && request.body.contains("https://10.244.9.");
+    if (is_asked && !std::exchange(was_asked, true)) co_await asked_();
+    co_return co_await to_.open(std::move(request));
+  }
+
+  bool was_asked = false;
+
+ private:
+  http::Transport& to_;
+  std::function<Task<void>()> asked_;
+};
+
+std::string ready_endpoint(int number) {
+  return fmt::format(
+      R"({{"addresses":["10.244.9.{0}"],"conditions":{{"ready":true}},"targetRef":{{"kind":"Pod","name":"hook-{0}","uid":"hook-{0}"}}}})",
+      number);
+}
+
+TEST_F(EndpointsTest, OneThatBecomesReadyWhileTheOthersAreAskedIsAskedToo) {
+  std::string yaml = guarded_maps(20) + fmt::format(R"(---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {{name: webhook-1, namespace: operator, labels: {{kubernetes.io/service-name: webhook}}}}
+addressType: IPv4
+endpoints: [{}, {}]
+ports: [{{port: 8443, protocol: TCP}}]
+)",
+                                                    ready_endpoint(1), ready_endpoint(2));
+  yaml.replace(yaml.find("  selector: {app: operator}\n"), 28, "");
+  AtTheFirstEndpoint network(sandbox_.api_server(), [this]() -> Task<void> {
+    sandbox_.core().listening_from["hook-3"] = loop_.now() + seconds(90);
+    (void)co_await client_.request(
+        {.method = "PATCH",
+         .target = "/apis/discovery.k8s.io/v1/namespaces/operator/endpointslices/webhook-1",
+         .content_type = "application/json-patch+json",
+         .body = fmt::format(R"([{{"op":"add","path":"/endpoints/-","value":{}}}])", ready_endpoint(3))});
+    (void)co_await sleep_for(loop_, seconds(1));
+  });
+  kube::Client client(loop_, network, nullptr, {});
+  kube::Discovery discovery(client);
+  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(yaml), {}, journal_, nullptr));
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_TRUE(network.was_asked);
+  std::erase_if(seen_, [](const std::string& name) { return !name.starts_with("map-"); });
+  EXPECT_EQ(seen_.size(), 20u) << events();
+  EXPECT_GT(ending.took, seconds(90));
+}
+
 // A Service that leads out of the cluster has no endpoints at all.
 TEST_F(EndpointsTest, WhoAnswersWithoutEndpointsNeedsNone) {
   std::string yaml = guarded_maps(3);
