@@ -188,6 +188,12 @@ class Scanner {
 
 }  // namespace
 
+std::string_view trimmed(std::string_view text) {
+  size_t start = text.find_first_not_of(" \t\r\n\v\f");
+  if (start == std::string_view::npos) return {};
+  return text.substr(start, text.find_last_not_of(" \t\r\n\v\f") - start + 1);
+}
+
 std::optional<std::string> go_syntax_error(std::string_view text) { return Scanner(text).run(); }
 
 std::string_view go_kind(const Json& value) {

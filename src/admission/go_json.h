@@ -9,6 +9,9 @@
 
 namespace fairlead::admission {
 
+// The text without white space around it, as strings.TrimSpace gives it.
+std::string_view trimmed(std::string_view text);
+
 // Nothing if the syntax is right.
 std::optional<std::string> go_syntax_error(std::string_view text);
 

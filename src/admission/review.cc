@@ -17,12 +17,6 @@ constexpr size_t kMaxQuoted = 2048;
 
 std::string_view name_of(ReviewVersion version) { return version == ReviewVersion::v1 ? "v1" : "v1beta1"; }
 
-std::string_view trimmed(std::string_view text) {
-  size_t start = text.find_first_not_of(" \t\r\n\v\f");
-  if (start == std::string_view::npos) return {};
-  return text.substr(start, text.find_last_not_of(" \t\r\n\v\f") - start + 1);
-}
-
 bool is_text(std::string_view content_type) {
   if (content_type.empty()) return true;
   std::string type(trimmed(content_type.substr(0, content_type.find(';'))));

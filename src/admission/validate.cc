@@ -3,6 +3,7 @@
 #include <map>
 
 #include "admission/exempt.h"
+#include "admission/go_json.h"
 #include "admission/policy.h"
 #include "admission/policy_run.h"
 #include "admission/status.h"
@@ -12,12 +13,6 @@ namespace {
 
 constexpr size_t kMaxMessage = 5 * 1024;
 constexpr size_t kMaxAnnotation = 10 * 1024;
-
-std::string_view trimmed(std::string_view text) {
-  size_t start = text.find_first_not_of(" \t\r\n\v\f");
-  if (start == std::string_view::npos) return {};
-  return text.substr(start, text.find_last_not_of(" \t\r\n\v\f") - start + 1);
-}
 
 int64_t code_for(std::string_view reason) {
   if (reason == "Forbidden") return 403;

@@ -184,13 +184,13 @@ Result<Value> is_in(Arguments a, Cost& cost) {
   return no_such_overload();
 }
 
-struct Entry {
+struct OperatorEntry {
   std::string_view sign;
   size_t arguments;
   Function function;
 };
 
-constexpr std::array<Entry, 14> kOperators = {{
+constexpr std::array<OperatorEntry, 14> kOperators = {{
     {"+", 2, add},
     {"-", 2, subtract},
     {"*", 2, multiply},
@@ -237,7 +237,7 @@ Result<bool> are_equal(const Value& a, const Value& b, Cost& cost) {
 bool takes_records(Function function) { return function == equal || function == not_equal || function == is_in; }
 
 Function find_operator(std::string_view sign, size_t arguments) {
-  for (const Entry& entry : kOperators)
+  for (const OperatorEntry& entry : kOperators)
     if (entry.sign == sign && entry.arguments == arguments) return entry.function;
   return nullptr;
 }

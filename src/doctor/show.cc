@@ -24,7 +24,7 @@ std::string line(std::string_view label, std::string_view text) {
   return fmt::format("  {:<10}{}\n", label, printable_line(text));
 }
 
-std::string text_of(const Finding& finding, bool colours) {
+std::string finding_text(const Finding& finding, bool colours) {
   std::string severity(name_of(finding.severity));
   if (colours) severity = fmt::format("{}{}{}", colour_of(finding.severity), severity, colours::kPlain);
   std::string text = fmt::format("{}: {}\n", severity, printable_line(finding.what));
@@ -69,7 +69,7 @@ Json json_of(const Finding& finding) {
 
 std::string text_of(const Report& report, bool colours) {
   std::string text;
-  for (const Finding& finding : report.findings) text += text_of(finding, colours) + "\n";
+  for (const Finding& finding : report.findings) text += finding_text(finding, colours) + "\n";
   return text + summary_of(report);
 }
 

@@ -14,7 +14,6 @@ using kube::Outcome;
 constexpr std::string_view kClaimAnnotation = "fairlead.dev/claim";
 constexpr std::string_view kInstalledAnnotation = "fairlead.dev/installed";
 constexpr std::string_view kManagersAnnotation = "fairlead.dev/field-managers";
-constexpr std::string_view kTool = "fairlead";
 constexpr size_t kMaxName = 53;
 // The number of attempts for a failing swap. The pauses between them grow.
 constexpr int kAttempts = 8;

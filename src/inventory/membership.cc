@@ -7,8 +7,6 @@
 namespace fairlead::inventory {
 namespace {
 
-constexpr std::string_view kTool = "fairlead";
-
 bool is_applied_by(const Json& entry, const Identity& identity) {
   return entry["operation"].string_or("") == "Apply" && entry["subresource"].string_or("").empty() &&
          identity.managers.contains(entry["manager"].string_or(""));

@@ -14,6 +14,9 @@
 
 namespace fairlead::inventory {
 
+// How this tool is named in records, labels and field managers.
+inline constexpr std::string_view kTool = "fairlead";
+
 // What the members of a bundle have in common.
 struct Identity {
   // The value of the label part-of.

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kMaxItems = 5'000'000;
 constexpr size_t kMaxPages = 100'000;
 
-constexpr std::string_view kMetadataOnly =
+constexpr std::string_view kMetadataOfList =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 }  // namespace
@@ -39,7 +39,7 @@ Task<Outcome<List>> Client::list_pages(std::string path, std::string api_version
     Outcome<Reply> reply =
         co_await request({.verb = "list",
                           .target = query.behind(path),
-                          .accept = std::string(options.metadata_only ? kMetadataOnly : "application/json")});
+                          .accept = std::string(options.metadata_only ? kMetadataOfList : "application/json")});
     if (!reply) {
       if (continue_token.empty() || !reply.error().is(FaultKind::expired))
         co_return std::unexpected(std::move(reply).error());

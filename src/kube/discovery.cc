@@ -5,7 +5,7 @@
 namespace fairlead::kube {
 namespace {
 
-constexpr std::string_view kAccept =
+constexpr std::string_view kAggregated =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 constexpr size_t kMaxGroupVersions = 5'000;
@@ -101,7 +101,7 @@ Task<Outcome<void>> Discovery::read_all() {
 }
 
 Task<Outcome<void>> Discovery::read_branch(std::string path, Discovered& found) {
-  Outcome<Reply> reply = co_await client_.request({.target = path, .accept = std::string(kAccept)});
+  Outcome<Reply> reply = co_await client_.request({.target = path, .accept = std::string(kAggregated)});
   if (!reply) co_return std::unexpected(std::move(reply).error());
   const Json& document = reply->value;
   if (document["kind"].string_or("") == "APIGroupDiscoveryList") {

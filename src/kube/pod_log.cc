@@ -8,7 +8,7 @@ namespace fairlead::kube {
 namespace {
 
 // The log itself is plain text, but the API server insists on a type that it can write objects in.
-constexpr std::string_view kAccept = "application/json, */*";
+constexpr std::string_view kLogTypes = "application/json, */*";
 
 Result<Call> log_call(std::string_view ns, std::string_view pod, const LogOptions& options, bool follow) {
   static const object::Resource kPods{
@@ -20,7 +20,7 @@ Result<Call> log_call(std::string_view ns, std::string_view pod, const LogOption
   query.add_if(options.previous, "previous", "true");
   if (options.tail_lines) query.add("tailLines", std::to_string(*options.tail_lines));
   if (options.limit_bytes) query.add("limitBytes", std::to_string(*options.limit_bytes));
-  return Call{.target = query.behind(std::move(path)), .accept = std::string(kAccept)};
+  return Call{.target = query.behind(std::move(path)), .accept = std::string(kLogTypes)};
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ constexpr int kMinSeconds = 300;
 // How much longer than that a server may take to end it; and what is too short for a watch.
 constexpr Duration kShortest = std::chrono::seconds(1);
 constexpr Duration kGrace = std::chrono::seconds(30);
-constexpr std::string_view kMetadataOnly =
+constexpr std::string_view kMetadataOfEvents =
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
 std::optional<uint64_t> number(std::string_view text) {
@@ -127,7 +127,7 @@ Task<Outcome<void>> Watch::connect() {
   Outcome<http::Answer> answer =
       co_await client_.open({.verb = "watch",
                              .target = query.behind(std::move(path)),
-                             .accept = std::string(options_.metadata_only ? kMetadataOnly : "application/json")});
+                             .accept = std::string(options_.metadata_only ? kMetadataOfEvents : "application/json")});
   if (!answer) {
     if (answer.error().is(FaultKind::expired)) position_.clear();
     co_return std::unexpected(std::move(answer).error());

@@ -29,6 +29,9 @@ std::string_view name_of(Rung rung);
 
 // Guards of one kind have one registry in the API server, which learns about them in order.
 enum class GuardKind { validating_webhooks, mutating_webhooks, validating_policies, mutating_policies };
+inline bool is_webhooks(GuardKind kind) {
+  return kind == GuardKind::validating_webhooks || kind == GuardKind::mutating_webhooks;
+}
 // For example "validating webhooks".
 std::string_view name_of(GuardKind kind);
 

@@ -50,7 +50,7 @@ Json conditions(const Stamp& stamp) {
                                                              stamp.manager())}}};
 }
 
-Json rule_for(ProbeKind kind) {
+Json probe_rule(ProbeKind kind) {
   object::Resource resource = probe_object(kind).resource;
   return Json::Object{{"apiGroups", Json::Array{resource.group}},
                       {"apiVersions", Json::Array{resource.version}},
@@ -65,7 +65,7 @@ Json hook(std::string name, Json client_config, const std::vector<std::string>& 
   for (const std::string& version : versions) reviews.emplace_back(version);
   Json::Object made{{"name", std::move(name)},
                     {"clientConfig", std::move(client_config)},
-                    {"rules", Json::Array{rule_for(stamp.probe)}},
+                    {"rules", Json::Array{probe_rule(stamp.probe)}},
                     {"matchConditions", conditions(stamp)},
                     {"matchPolicy", "Exact"},
                     {"failurePolicy", "Fail"},
@@ -90,7 +90,7 @@ Json marker_policy(GuardKind kind, const object::Resource& resource, const Stamp
   spec.make("failurePolicy") = "Ignore";
   Json& constraints = spec.make("matchConstraints");
   constraints.make("matchPolicy") = "Exact";
-  constraints.make("resourceRules") = Json::Array{rule_for(stamp.probe)};
+  constraints.make("resourceRules") = Json::Array{probe_rule(stamp.probe)};
   spec.make("matchConditions") = conditions(stamp);
   if (kind == GuardKind::validating_policies) {
     spec.make("validations") =

@@ -19,8 +19,6 @@
 namespace fairlead::cli {
 namespace {
 
-using removal::Ending;
-
 struct DeleteFlags {
   SourceFlags sources;
   std::string name;
@@ -129,7 +127,7 @@ class Deletion {
       hooks.emplace(cluster_.client(), cluster_.discovery(), *bundle, options_, journal_.journal(), &stop_);
       options_.ask = hooks->asking(options_.ask);
     }
-    Ending ending = co_await take_out(bundle);
+    removal::Ending ending = co_await take_out(bundle);
     if (hooks) co_await hooks->finish(ending);
     shown_.finish(ending);
     co_return exit_code(ending.how);
@@ -156,7 +154,7 @@ class Deletion {
         .governed_by(&stop_);
   }
 
-  Task<Ending> take_out(const std::optional<manifest::Bundle>& bundle) {
+  Task<removal::Ending> take_out(const std::optional<manifest::Bundle>& bundle) {
     kube::Client& client = cluster_.client();
     kube::Discovery& discovery = cluster_.discovery();
     if (!name_.empty()) return removal::take_out_bundle(client, discovery, name_, options_, journal_.journal(), &stop_);

@@ -17,8 +17,6 @@
 namespace fairlead::cli {
 namespace {
 
-using wait::Ending;
-
 struct WaitFlags {
   std::vector<std::string> objects;
   SourceFlags sources;
@@ -82,8 +80,8 @@ Task<int> wait_in_cluster(RealLoop& loop, const Invocation& invocation, const Wa
   settings.may_draw = [&cluster] { return (*cluster)->requests() > 0; };
   report::WaitReport shown(loop, (*journal)->journal(), std::move(settings), flags.layers);
   (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); });
-  Ending ending = co_await wait::wait_for((*cluster)->client(), (*cluster)->discovery(), std::move(targets),
-                                          std::move(options), (*journal)->journal(), &stop);
+  wait::Ending ending = co_await wait::wait_for((*cluster)->client(), (*cluster)->discovery(), std::move(targets),
+                                                std::move(options), (*journal)->journal(), &stop);
   shown.finish(ending);
   co_await (*cluster)->close();
   co_return (*journal)->close(exit_code(ending.how));

@@ -16,7 +16,7 @@
 namespace fairlead::cli {
 namespace {
 
-constexpr const char* kVariable = "KUBECTL_EXTERNAL_DIFF";
+constexpr const char* kDiffVariable = "KUBECTL_EXTERNAL_DIFF";
 
 bool is_plain_argument(const std::string& word) {
   return std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '='; });
@@ -74,7 +74,7 @@ Result<void> write_objects(const std::filesystem::path& folder, const rollout::E
 }  // namespace
 
 std::vector<std::string> external_diff() {
-  const char* value = std::getenv(kVariable);
+  const char* value = std::getenv(kDiffVariable);
   std::istringstream words(value ? value : "");
   std::vector<std::string> program;
   for (std::string word; words >> word;)
@@ -94,9 +94,9 @@ Task<Result<void>> run_external_diff(RealLoop& loop, std::vector<std::string> pr
   spec.inherit_output = true;
   spec.inherit_errors = true;
   Result<ProcessResult> ended = co_await run_process(loop, std::move(spec));
-  if (!ended) co_return fail(std::move(ended).error().in(fmt::format("{} of {} cannot be run", name, kVariable)));
+  if (!ended) co_return fail(std::move(ended).error().in(fmt::format("{} of {} cannot be run", name, kDiffVariable)));
   bool has_failed = !ended->exit_status || *ended->exit_status > 1;
-  if (has_failed) co_return fail(ErrorKind::invalid, "{} of {} failed: {}", name, kVariable, ended->ending());
+  if (has_failed) co_return fail(ErrorKind::invalid, "{} of {} failed: {}", name, kDiffVariable, ended->ending());
   co_return Result<void>();
 }
 

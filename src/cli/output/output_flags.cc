@@ -13,7 +13,7 @@ namespace {
 using report::Format;
 using report::Progress;
 
-constexpr std::string_view kVariable = "FAIRLEAD_PROGRESS";
+constexpr std::string_view kProgressVariable = "FAIRLEAD_PROGRESS";
 constexpr std::string_view kProgressNames[] = {"auto", "tty", "plain", "quiet", "json"};
 
 // Returns the stream that a live view can be drawn on, or null. Standard output has to be kept clean if programs read
@@ -36,12 +36,12 @@ Progress standard_progress(Format format, bool has_terminal, bool shows_requests
 
 Result<std::string> wanted_progress(const OutputFlags& flags) {
   if (!flags.progress.empty()) return flags.progress;
-  const char* variable = std::getenv(kVariable.data());
+  const char* variable = std::getenv(kProgressVariable.data());
   if (!variable || *variable == '\0') return "auto";
   if (std::ranges::find(kProgressNames, variable) != std::end(kProgressNames)) return variable;
-  return fail(Error(ErrorKind::invalid, fmt::format("{}: \"{}\" is not one of auto, tty, plain, quiet, json", kVariable,
-                                                    std::string_view(variable).substr(0, 100)))
-                  .next(fmt::format("unset {}, or use --progress", kVariable)));
+  return fail(Error(ErrorKind::invalid, fmt::format("{}: \"{}\" is not one of auto, tty, plain, quiet, json",
+                                                    kProgressVariable, std::string_view(variable).substr(0, 100)))
+                  .next(fmt::format("unset {}, or use --progress", kProgressVariable)));
 }
 
 }  // namespace

@@ -9,8 +9,6 @@
 namespace fairlead::graph {
 namespace {
 
-constexpr std::string_view kRegistration = "admissionregistration.k8s.io";
-
 object::Key key_of(std::string_view group, const Json& object) {
   return {std::string(group),
           std::string(object["kind"].string_or("")),

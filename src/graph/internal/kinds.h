@@ -12,6 +12,10 @@
 
 namespace fairlead::graph {
 
+// Groups of the API.
+inline constexpr std::string_view kRegistration = "admissionregistration.k8s.io";
+inline constexpr std::string_view kRights = "rbac.authorization.k8s.io";
+
 inline constexpr uint32_t kNone = ~uint32_t{0};
 inline constexpr NodeId kNoNode{kNone};
 

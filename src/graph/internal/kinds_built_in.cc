@@ -6,9 +6,6 @@
 namespace fairlead::graph {
 namespace {
 
-constexpr std::string_view kRegistration = "admissionregistration.k8s.io";
-constexpr std::string_view kRights = "rbac.authorization.k8s.io";
-
 constexpr auto kBuiltIns = std::to_array<BuiltIn>({
     {"", "ConfigMap", "configmaps", true, Family::other},
     {"", "Endpoints", "endpoints", true, Family::other},

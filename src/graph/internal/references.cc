@@ -7,7 +7,6 @@
 namespace fairlead::graph {
 namespace {
 
-constexpr std::string_view kRights = "rbac.authorization.k8s.io";
 constexpr std::string_view kStorage = "storage.k8s.io";
 
 class References {

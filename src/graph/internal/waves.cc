@@ -18,10 +18,10 @@ using Numbers = plan::IdVector<NodeId, uint32_t>;
 
 enum class Phase : uint8_t { before, main, after };
 
-struct Place {
+struct WavePlace {
   Phase phase = Phase::main;
   int number = 0;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const WavePlace&) const = default;
 
   std::string text() const {
     switch (phase) {
@@ -38,11 +38,11 @@ class Steps {
   explicit Steps(GraphBuilder& builder) : builder_(builder) {}
 
   void run() {
-    std::map<Place, std::vector<NodeId>> places;
+    std::map<WavePlace, std::vector<NodeId>> places;
     for (NodeId i : builder_.objects()) {
       note_hooks(i);
       if (builder_.contents->left_out[i]) continue;
-      if (std::optional<Place> place = place_of(i)) places[*place].push_back(i);
+      if (std::optional<WavePlace> place = place_of(i)) places[*place].push_back(i);
     }
     builder_.step_of = Numbers(builder_.object_count(), kNone);
     if (places.size() < 2) return;
@@ -55,10 +55,10 @@ class Steps {
   }
 
  private:
-  std::optional<Place> place_of(NodeId object) {
+  std::optional<WavePlace> place_of(NodeId object) {
     const Json& annotations = builder_.annotations(object);
     std::optional<Hook> hook = read_hook(annotations, builder_.options.was_there);
-    Place place;
+    WavePlace place;
     if (hook && hook->before) place.phase = Phase::before;
     else if (hook && hook->after) place.phase = Phase::after;
     const Json& wave = annotations[kWave];

@@ -8,10 +8,6 @@ namespace {
 
 using kube::Fault, kube::FaultKind, kube::Outcome, kube::Reply;
 
-bool is_webhooks(GuardKind kind) {
-  return kind == GuardKind::validating_webhooks || kind == GuardKind::mutating_webhooks;
-}
-
 // The pauses between probes. An API server learns about webhooks within milliseconds, about policies once a second.
 Backoff probe_pauses(GuardKind kind) {
   using std::chrono::milliseconds;

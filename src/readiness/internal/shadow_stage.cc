@@ -36,10 +36,6 @@ std::string version_of(GuardKind kind, size_t index) {
   return std::string(kind == GuardKind::mutating_policies ? kPolicyVersions[index] : "v1");
 }
 
-bool is_webhooks(GuardKind kind) {
-  return kind == GuardKind::validating_webhooks || kind == GuardKind::mutating_webhooks;
-}
-
 }  // namespace
 
 bool may_not_be_sent(const Fault& fault) {

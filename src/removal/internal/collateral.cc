@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kNamed = 3;
 constexpr size_t kForeignNamed = 10;
-constexpr size_t kFewNamespaces = 2;
+constexpr size_t kNamespacesReadApart = 2;
 // After this many answers without a list, about a minute, the server is not expected to give one.
 constexpr int kAnswers = 12;
 
@@ -146,7 +146,7 @@ Task<void> find_contents(kube::Client& client, kube::Discovery& discovery, Run& 
   Contents contents{client, discovery, run, tracker, provenance, by_namespace, incomplete};
   Scope scope(run.loop(), co_await current_cancel());
   for (const object::Resource& kind : kinds) {
-    if (by_namespace.size() > kFewNamespaces) scope.spawn(contents.read(kind, ""));
+    if (by_namespace.size() > kNamespacesReadApart) scope.spawn(contents.read(kind, ""));
     else
       for (const auto& [ns, collateral] : by_namespace) scope.spawn(contents.read(kind, ns));
   }

@@ -11,7 +11,7 @@ namespace {
 using journal::EventKind;
 
 // Objects in at most this many namespaces are watched per namespace; objects in more of them with one watch.
-constexpr size_t kFewNamespaces = 3;
+constexpr size_t kNamespacesWatchedApart = 3;
 
 // True for kinds of which more than the metadata is needed.
 bool is_read_whole(const object::Resource& resource) {
@@ -70,7 +70,7 @@ void Tracker::plan_watches_of(const std::vector<NodeId>& targets) {
   std::set<std::string> namespaces;
   for (NodeId target : targets) namespaces.insert(run_.key(target).ns);
   bool metadata_only = !is_read_whole(resource);
-  bool in_all = targets.size() > 1 && namespaces.size() > kFewNamespaces && may_watch(resource, "");
+  bool in_all = targets.size() > 1 && namespaces.size() > kNamespacesWatchedApart && may_watch(resource, "");
   if (in_all) return add(resource, "", "", metadata_only);
   for (NodeId target : targets) {
     const object::Key& key = run_.key(target);

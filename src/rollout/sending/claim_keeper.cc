@@ -9,7 +9,7 @@ using journal::EventKind;
 using kube::Fault;
 
 // How long to retry a claim that is refused for a cause that may pass.
-constexpr Duration kRetryFor = std::chrono::minutes(5);
+constexpr Duration kClaimFor = std::chrono::minutes(5);
 // A webhook that is only being restarted usually answers again within this time.
 constexpr Duration kBlip = std::chrono::seconds(5);
 constexpr Duration kReminder = std::chrono::seconds(30);
@@ -87,9 +87,9 @@ Task<kube::Outcome<void>> ClaimKeeper::take() {
       told_at = run_.loop().now();
     }
     Result<void> waited =
-        co_await with_deadline(run_.loop(), begun + kRetryFor, "too late", place.wait(gates_.at(gate_for(fault))));
+        co_await with_deadline(run_.loop(), begun + kClaimFor, "too late", place.wait(gates_.at(gate_for(fault))));
     bool late = !waited && waited.error().kind() == ErrorKind::timeout;
-    if (late) co_return std::unexpected(kube::Failure(error(fault, kRetryFor)));
+    if (late) co_return std::unexpected(kube::Failure(error(fault, kClaimFor)));
     if (!waited && run_.halt().out_of_time())
       co_return std::unexpected(kube::Failure(error(fault, run_.options().timeout)));
     if (!waited) co_return std::unexpected(kube::Failure(waited.error()));
@@ -140,12 +140,12 @@ Task<Result<void>> ClaimKeeper::await_record(NodeId node, std::optional<kube::Fa
 }
 
 Task<std::optional<Error>> ClaimKeeper::await_claim() {
-  TimePoint until = run_.loop().now() + kRetryFor;
+  TimePoint until = run_.loop().now() + kClaimFor;
   while (without_ && !loss_) {
     Result<void> woken = co_await with_deadline(
         run_.loop(), until, "too late",
         [](Signal& changed) -> Task<Result<void>> { co_return co_await changed.wait(); }(changed_));
-    if (!woken && woken.error().kind() == ErrorKind::timeout) co_return error(*without_, kRetryFor);
+    if (!woken && woken.error().kind() == ErrorKind::timeout) co_return error(*without_, kClaimFor);
     if (!woken) co_return woken.error();
   }
   co_return std::nullopt;

@@ -4,7 +4,6 @@
 namespace fairlead::sandbox {
 namespace {
 
-const ResourceId kNamespaces{"", "namespaces"};
 const ResourceId kAccounts{"", "serviceaccounts"};
 const ResourceId kMaps{"", "configmaps"};
 constexpr std::string_view kRootName = "kube-root-ca.crt";

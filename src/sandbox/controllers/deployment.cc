@@ -12,14 +12,13 @@ namespace fairlead::sandbox {
 namespace {
 
 const ResourceId kDeployments{"apps", "deployments"};
-const ResourceId kReplicaSets{"apps", "replicasets"};
 constexpr std::string_view kHash = "pod-template-hash";
-constexpr std::string_view kRevision = "deployment.kubernetes.io/revision";
+constexpr std::string_view kDeploymentRevision = "deployment.kubernetes.io/revision";
 constexpr std::string_view kHistory = "deployment.kubernetes.io/revision-history";
-constexpr std::string_view kComponent = "deployment-controller";
+constexpr std::string_view kDeploymentController = "deployment-controller";
 
 int64_t revision_of(const Json& object) {
-  std::string_view text = object["metadata"]["annotations"][kRevision].string_or("");
+  std::string_view text = object["metadata"]["annotations"][kDeploymentRevision].string_or("");
   int64_t revision = 0;
   std::from_chars(text.data(), text.data() + text.size(), revision);
   return revision;
@@ -143,9 +142,9 @@ class DeploymentController final : public Controller {
   Task<void> renumber(const Json& set, int64_t revision) {
     std::string_view had = set["metadata"]["annotations"][kHistory].string_or("");
     std::string history = had.empty() ? "" : fmt::format("{},", had);
-    history += set["metadata"]["annotations"][kRevision].string_or("");
+    history += set["metadata"]["annotations"][kDeploymentRevision].string_or("");
     Json annotations =
-        Json::Object{{std::string(kRevision), std::to_string(revision)}, {std::string(kHistory), history}};
+        Json::Object{{std::string(kDeploymentRevision), std::to_string(revision)}, {std::string(kHistory), history}};
     (void)co_await actor_.patch(kReplicaSets, place_of(set),
                                 Json::Object{{"metadata", Json::Object{{"annotations", std::move(annotations)}}}});
   }
@@ -213,10 +212,10 @@ class DeploymentController final : public Controller {
                                   {"ownerReferences", Json::Array{owner_reference(deployment)}}}},
         {"spec", Json::Object{{"replicas", replicas}, {"selector", selector}, {"template", pod_template}}}};
     for (const Json::Member& one : deployment["metadata"]["annotations"].members())
-      if (one.key != kRevision && one.key != "kubectl.kubernetes.io/last-applied-configuration")
+      if (one.key != kDeploymentRevision && one.key != "kubectl.kubernetes.io/last-applied-configuration")
         set.make("metadata").make("annotations").make(one.key) = one.value;
     annotate(set, bounds);
-    set.make("metadata").make("annotations").make(kRevision) = std::to_string(revision + 1);
+    set.make("metadata").make("annotations").make(kDeploymentRevision) = std::to_string(revision + 1);
     if (deployment["spec"].contains("minReadySeconds"))
       set.make("spec").make("minReadySeconds") = deployment["spec"]["minReadySeconds"];
     Outcome<Json> created = co_await actor_.create(kReplicaSets, key.ns, std::move(set));
@@ -229,7 +228,7 @@ class DeploymentController final : public Controller {
       record_event(
           core(), deployment, "Normal", "ScalingReplicaSet",
           fmt::format("Scaled up replica set {} from 0 to {}", (*created)["metadata"]["name"].string_or(""), replicas),
-          kComponent);
+          kDeploymentController);
   }
 
   Task<void> scale(Json deployment, Json set, int64_t replicas, Bounds bounds) {
@@ -246,7 +245,7 @@ class DeploymentController final : public Controller {
     record_event(core(), deployment, "Normal", "ScalingReplicaSet",
                  fmt::format("Scaled {} replica set {} from {} to {}", replicas > before ? "up" : "down", name, before,
                              replicas),
-                 kComponent);
+                 kDeploymentController);
   }
 
   Json condition(std::string_view type, bool status, std::string_view reason, std::string message) {
@@ -300,7 +299,7 @@ class DeploymentController final : public Controller {
     carry_failure(object, sets);
     if (sets.current) {
       Json& annotations = object.make("metadata").make("annotations");
-      annotations.make(kRevision) = (*sets.current)["metadata"]["annotations"][kRevision];
+      annotations.make(kDeploymentRevision) = (*sets.current)["metadata"]["annotations"][kDeploymentRevision];
     }
     if (object.same_as(*found)) co_return;
     Outcome<Json> written = co_await actor_.update(kDeployments, std::move(object), "status");

@@ -7,7 +7,6 @@
 namespace fairlead::sandbox {
 namespace {
 
-const ResourceId kServices{"", "services"};
 const ResourceId kSlices{"discovery.k8s.io", "endpointslices"};
 const ResourceId kEndpoints{"", "endpoints"};
 

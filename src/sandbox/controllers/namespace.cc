@@ -11,8 +11,6 @@
 namespace fairlead::sandbox {
 namespace {
 
-const ResourceId kNamespaces{"", "namespaces"};
-
 class NamespaceController final : public Controller {
  public:
   using Controller::Controller;

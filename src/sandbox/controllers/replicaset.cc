@@ -9,8 +9,7 @@
 namespace fairlead::sandbox {
 namespace {
 
-const ResourceId kReplicaSets{"apps", "replicasets"};
-constexpr std::string_view kComponent = "replicaset-controller";
+constexpr std::string_view kReplicaSetController = "replicaset-controller";
 
 class ReplicaSetController final : public Controller {
  public:
@@ -48,11 +47,12 @@ class ReplicaSetController final : public Controller {
       pod.make("metadata").make("generateName") = key.name + "-";
       Outcome<Json> created = co_await actor_.create(kPods, key.ns, std::move(pod));
       if (!created) {
-        record_event(core(), set, "Warning", "FailedCreate", "Error creating: " + created.error().message, kComponent);
+        record_event(core(), set, "Warning", "FailedCreate", "Error creating: " + created.error().message,
+                     kReplicaSetController);
         co_return created.error().message;
       }
       record_event(core(), set, "Normal", "SuccessfulCreate",
-                   fmt::format("Created pod: {}", (*created)["metadata"]["name"].string_or("")), kComponent);
+                   fmt::format("Created pod: {}", (*created)["metadata"]["name"].string_or("")), kReplicaSetController);
     }
     if (int64_t(active.size()) > wanted) {
       // Those that are of least use go first: not ready before ready, the youngest before the oldest.
@@ -64,7 +64,8 @@ class ReplicaSetController final : public Controller {
       for (size_t i = 0; i < active.size() - size_t(wanted); ++i) {
         (void)co_await actor_.remove(kPods, place_of(*active[i]));
         record_event(core(), set, "Normal", "SuccessfulDelete",
-                     fmt::format("Deleted pod: {}", (*active[i])["metadata"]["name"].string_or("")), kComponent);
+                     fmt::format("Deleted pod: {}", (*active[i])["metadata"]["name"].string_or("")),
+                     kReplicaSetController);
       }
     }
     co_return std::string();

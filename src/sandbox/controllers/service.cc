@@ -8,7 +8,6 @@
 namespace fairlead::sandbox {
 namespace {
 
-const ResourceId kServices{"", "services"};
 const ResourceId kApiServices{"apiregistration.k8s.io", "apiservices"};
 
 class LoadBalancerController final : public Controller {

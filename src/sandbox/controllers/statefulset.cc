@@ -10,8 +10,7 @@ namespace fairlead::sandbox {
 namespace {
 
 const ResourceId kStatefulSets{"apps", "statefulsets"};
-const ResourceId kClaims{"", "persistentvolumeclaims"};
-constexpr std::string_view kRevision = "controller-revision-hash";
+constexpr std::string_view kRevisionHash = "controller-revision-hash";
 
 int64_t ordinal_of(const Json& pod) {
   std::string_view name = pod["metadata"]["name"].string_or("");
@@ -77,7 +76,7 @@ class StatefulSetController final : public Controller {
     for (const auto& [number, pod] : pods)
       if (!is_ready(*pod) || is_deleting(*pod)) co_return;
     for (auto pod = pods.rbegin(); pod != pods.rend() && pod->first >= partition; ++pod) {
-      if ((*pod->second)["metadata"]["labels"][kRevision].string_or("") == revision) continue;
+      if ((*pod->second)["metadata"]["labels"][kRevisionHash].string_or("") == revision) continue;
       (void)co_await actor_.remove(kPods, place_of(*pod->second));
       co_return;
     }
@@ -91,7 +90,7 @@ class StatefulSetController final : public Controller {
     metadata.make("name") = name;
     Json& labels = metadata.make("labels");
     labels.make("apps.kubernetes.io/pod-index") = std::to_string(number);
-    labels.make(kRevision) = revision;
+    labels.make(kRevisionHash) = revision;
     labels.make("statefulset.kubernetes.io/pod-name") = name;
     Json& spec = pod.make("spec");
     spec.make("hostname") = name;
@@ -141,7 +140,7 @@ class StatefulSetController final : public Controller {
       if (is_deleting(*pod)) continue;
       if (is_ready(*pod)) ++ready;
       if (is_available(core(), *pod, (*set)["spec"]["minReadySeconds"].int_or(0), wait)) ++available;
-      if ((*pod)["metadata"]["labels"][kRevision].string_or("") == revision) ++updated;
+      if ((*pod)["metadata"]["labels"][kRevisionHash].string_or("") == revision) ++updated;
     }
     if (wait != Duration::max()) add_after(key, wait);
     int64_t wanted = (*set)["spec"]["replicas"].int_or(1);

@@ -6,7 +6,6 @@
 namespace fairlead::sandbox {
 namespace {
 
-const ResourceId kClaims{"", "persistentvolumeclaims"};
 const ResourceId kVolumes{"", "persistentvolumes"};
 constexpr std::string_view kProtection = "kubernetes.io/pvc-protection";
 

@@ -9,7 +9,12 @@
 
 namespace fairlead::sandbox {
 
+// The kinds that several controllers work on.
+inline const ResourceId kClaims{"", "persistentvolumeclaims"};
+inline const ResourceId kNamespaces{"", "namespaces"};
 inline const ResourceId kPods{"", "pods"};
+inline const ResourceId kReplicaSets{"apps", "replicasets"};
+inline const ResourceId kServices{"", "services"};
 
 // The owner that controls it; null if there is none.
 const Json& controller_of(const Json& object);

@@ -38,6 +38,9 @@ struct Kind {
   uint64_t served_from = 0;
 
   ResourceId id() const { return {group, resource}; }
+  bool is(std::string_view of_group, std::string_view of_resource) const {
+    return group == of_group && resource == of_resource;
+  }
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
   const Subresource* find_subresource(std::string_view name) const;
   bool allows(std::string_view verb) const;

@@ -25,13 +25,13 @@ constexpr std::array<std::string_view, 6> kRoundTrip = {kMetrics,
 constexpr int64_t kDefaultUtilization = 80;
 
 // Where a field of a metric in v1 is in v2: in `inner`, below `outer` unless that is empty.
-struct Place {
+struct MetricPlace {
   std::string_view metric;
   std::string_view field;  // in v1
   std::string_view outer, inner;
   bool always;  // a quantity that v1 writes even if there is none
 };
-using Places = std::array<Place, 19>;
+using Places = std::array<MetricPlace, 19>;
 
 constexpr Places kSpecs = {{{"object", "target", "", "describedObject", false},
                             {"object", "metricName", "metric", "name", false},
@@ -76,7 +76,7 @@ constexpr Places kStatuses = {
 
 Json metric_to_v1(const Json& metric, const Places& places) {
   Json out = Json::Object{{"type", metric["type"]}};
-  for (const Place& place : places) {
+  for (const MetricPlace& place : places) {
     const Json& from = metric[place.metric];
     if (!from.is_object()) continue;
     const Json& value = place.outer.empty() ? from[place.inner] : from[place.outer][place.inner];
@@ -88,7 +88,7 @@ Json metric_to_v1(const Json& metric, const Places& places) {
 
 Json metric_to_v2(const Json& metric, const Places& places) {
   Json out = Json::Object{{"type", metric["type"]}};
-  for (const Place& place : places) {
+  for (const MetricPlace& place : places) {
     const Json& from = metric[place.metric];
     if (!from.is_object() || from[place.field].is_null()) continue;
     Json& to = out.make(place.metric);

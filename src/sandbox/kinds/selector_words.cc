@@ -12,7 +12,7 @@
 namespace fairlead::sandbox {
 namespace {
 
-enum class Kind {
+enum class TokenKind {
   end,
   identifier,
   comma,
@@ -28,25 +28,25 @@ enum class Kind {
 };
 
 struct Token {
-  Kind kind = Kind::end;
+  TokenKind kind = TokenKind::end;
   std::string text;
 };
 
 constexpr std::string_view kSpecial = "=!(),><";
 
-Kind symbol(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, Kind>, 9> kSymbols = {{{"=", Kind::equals},
-                                                                                 {"==", Kind::double_equals},
-                                                                                 {"!=", Kind::not_equals},
-                                                                                 {"!", Kind::not_sign},
-                                                                                 {"(", Kind::open},
-                                                                                 {")", Kind::close},
-                                                                                 {",", Kind::comma},
-                                                                                 {">", Kind::greater},
-                                                                                 {"<", Kind::less}}};
+TokenKind symbol(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, TokenKind>, 9> kSymbols = {{{"=", TokenKind::equals},
+                                                                                      {"==", TokenKind::double_equals},
+                                                                                      {"!=", TokenKind::not_equals},
+                                                                                      {"!", TokenKind::not_sign},
+                                                                                      {"(", TokenKind::open},
+                                                                                      {")", TokenKind::close},
+                                                                                      {",", TokenKind::comma},
+                                                                                      {">", TokenKind::greater},
+                                                                                      {"<", TokenKind::less}}};
   for (const auto& [name, kind] : kSymbols)
     if (name == text) return kind;
-  return Kind::error;
+  return TokenKind::error;
 }
 
 std::vector<Token> tokens_of(std::string_view text) {
@@ -57,7 +57,7 @@ std::vector<Token> tokens_of(std::string_view text) {
     } else if (kSpecial.find(text[0]) != std::string_view::npos) {
       // As many as still are a symbol.
       size_t length = 1;
-      while (length < text.size() && symbol(text.substr(0, length + 1)) != Kind::error) ++length;
+      while (length < text.size() && symbol(text.substr(0, length + 1)) != TokenKind::error) ++length;
       tokens.push_back({symbol(text.substr(0, length)), std::string(text.substr(0, length))});
       text.remove_prefix(length);
     } else {
@@ -65,11 +65,11 @@ std::vector<Token> tokens_of(std::string_view text) {
       while (length < text.size() && kSpecial.find(text[length]) == std::string_view::npos &&
              std::string_view(" \t\r\n").find(text[length]) == std::string_view::npos)
         ++length;
-      tokens.push_back({Kind::identifier, std::string(text.substr(0, length))});
+      tokens.push_back({TokenKind::identifier, std::string(text.substr(0, length))});
       text.remove_prefix(length);
     }
   }
-  tokens.push_back({Kind::end, ""});
+  tokens.push_back({TokenKind::end, ""});
   return tokens;
 }
 
@@ -82,14 +82,14 @@ class Reader {
   Flaw read() {
     for (;;) {
       const Token& first = peek();
-      if (first.kind == Kind::end) return std::nullopt;
-      if (first.kind != Kind::identifier && first.kind != Kind::not_sign)
+      if (first.kind == TokenKind::end) return std::nullopt;
+      if (first.kind != TokenKind::identifier && first.kind != TokenKind::not_sign)
         return fmt::format("found '{}', expected: !, identifier, or 'end of string'", first.text);
       if (Flaw flaw = requirement()) return "unable to parse requirement: " + *flaw;
       Token next = take();
-      if (next.kind == Kind::end) return std::nullopt;
-      if (next.kind != Kind::comma) return fmt::format("found '{}', expected: ',' or 'end of string'", next.text);
-      if (peek().kind != Kind::identifier && peek().kind != Kind::not_sign)
+      if (next.kind == TokenKind::end) return std::nullopt;
+      if (next.kind != TokenKind::comma) return fmt::format("found '{}', expected: ',' or 'end of string'", next.text);
+      if (peek().kind != TokenKind::identifier && peek().kind != TokenKind::not_sign)
         return fmt::format("found '{}', expected: identifier after ','", peek().text);
     }
   }
@@ -100,47 +100,47 @@ class Reader {
 
   Flaw requirement() {
     Token token = take();
-    bool absent = token.kind == Kind::not_sign;
+    bool absent = token.kind == TokenKind::not_sign;
     if (absent) token = take();
-    if (token.kind != Kind::identifier) return fmt::format("found '{}', expected: identifier", token.text);
+    if (token.kind != TokenKind::identifier) return fmt::format("found '{}', expected: identifier", token.text);
     std::string key = token.text;
     if (std::vector<std::string> flaws = qualified_name_flaws(key); !flaws.empty())
       return fmt::format("<nil>: Invalid value: {}: {}", go_quoted(key), fmt::join(flaws, "; "));
-    if (absent || peek().kind == Kind::end || peek().kind == Kind::comma) return std::nullopt;
+    if (absent || peek().kind == TokenKind::end || peek().kind == TokenKind::comma) return std::nullopt;
     Token op = take();
-    if (op.kind == Kind::identifier && (op.text == "in" || op.text == "notin")) return values(key);
-    if (op.kind != Kind::equals && op.kind != Kind::double_equals && op.kind != Kind::not_equals &&
-        op.kind != Kind::greater && op.kind != Kind::less)
+    if (op.kind == TokenKind::identifier && (op.text == "in" || op.text == "notin")) return values(key);
+    if (op.kind != TokenKind::equals && op.kind != TokenKind::double_equals && op.kind != TokenKind::not_equals &&
+        op.kind != TokenKind::greater && op.kind != TokenKind::less)
       return fmt::format("found '{}', expected: in, notin, =, ==, !=, gt, lt", op.text);
-    if (peek().kind == Kind::end || peek().kind == Kind::comma) return check(key, {""});
+    if (peek().kind == TokenKind::end || peek().kind == TokenKind::comma) return check(key, {""});
     Token value = take();
-    if (value.kind != Kind::identifier) return fmt::format("found '{}', expected: identifier", value.text);
+    if (value.kind != TokenKind::identifier) return fmt::format("found '{}', expected: identifier", value.text);
     return check(key, {value.text});
   }
 
   Flaw values(const std::string& key) {
     Token open = take();
-    if (open.kind != Kind::open) return fmt::format("found '{}' expected: '('", open.text);
+    if (open.kind != TokenKind::open) return fmt::format("found '{}' expected: '('", open.text);
     std::vector<std::string> list;
-    if (peek().kind == Kind::close) {
+    if (peek().kind == TokenKind::close) {
       take();
       return check(key, list);
     }
-    if (peek().kind != Kind::identifier && peek().kind != Kind::comma)
+    if (peek().kind != TokenKind::identifier && peek().kind != TokenKind::comma)
       return fmt::format("found '{}', expected: ',', ')' or identifier", peek().text);
     for (;;) {
       Token token = take();
-      if (token.kind == Kind::identifier) {
+      if (token.kind == TokenKind::identifier) {
         list.push_back(token.text);
-        if (peek().kind == Kind::close) break;
-        if (peek().kind != Kind::comma) return fmt::format("found '{}', expected: ',' or ')'", peek().text);
-      } else if (token.kind == Kind::comma) {
+        if (peek().kind == TokenKind::close) break;
+        if (peek().kind != TokenKind::comma) return fmt::format("found '{}', expected: ',' or ')'", peek().text);
+      } else if (token.kind == TokenKind::comma) {
         if (list.empty()) list.emplace_back("");
-        if (peek().kind == Kind::close) {
+        if (peek().kind == TokenKind::close) {
           list.emplace_back("");
           break;
         }
-        if (peek().kind == Kind::comma) {
+        if (peek().kind == TokenKind::comma) {
           take();
           list.emplace_back("");
         }

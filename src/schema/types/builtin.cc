@@ -38,9 +38,9 @@ Scalar scalar_of(char letter) {
   }
 }
 
-class Reader {
+class BuiltinReader {
  public:
-  explicit Reader(Schema& schema) : schema_(schema) {
+  explicit BuiltinReader(Schema& schema) : schema_(schema) {
     for (TypeId id = 0; id < schema.types.size(); ++id)
       if (!schema.types[id].name.empty()) known_.emplace(schema.types[id].name, id);
   }
@@ -268,7 +268,7 @@ std::vector<std::string> strings(const Json& list) {
 std::string_view builtin_version() { return table::version; }
 
 TypeId add_builtin_type(Schema& schema, std::string_view name) {
-  Reader reader(schema);
+  BuiltinReader reader(schema);
   if (name == "=whole") return reader.whole();
   if (name == "=deduced") return reader.deduced();
   return reader.named(name);

@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::string_view kObjectMeta = "meta.v1.ObjectMeta";
 
-class Reader {
+class CustomReader {
  public:
-  explicit Reader(Schema& schema)
+  explicit CustomReader(Schema& schema)
       : schema_(schema),
         meta_(add_builtin_type(schema, kObjectMeta)),
         whole_(add_builtin_type(schema, "=whole")),
@@ -110,7 +110,7 @@ class Reader {
 
 SchemaPtr custom_schema(const Json& open_api_v3_schema, bool preserve_unknown_fields) {
   auto schema = std::make_shared<Schema>();
-  schema->root = Reader(*schema).root(open_api_v3_schema, preserve_unknown_fields);
+  schema->root = CustomReader(*schema).root(open_api_v3_schema, preserve_unknown_fields);
   return schema;
 }
 

@@ -9,6 +9,9 @@
 
 namespace fairlead::http {
 
+// How much is read from a connection at once.
+inline constexpr size_t kReadSize = size_t{64} << 10;
+
 // Why a request has no answer, and how far it got.
 struct Failure {
   Error error;

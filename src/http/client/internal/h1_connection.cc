@@ -6,8 +6,6 @@
 namespace fairlead::http {
 namespace {
 
-constexpr size_t kReadSize = size_t{64} << 10;
-
 class H1Connection final : public Connection, public std::enable_shared_from_this<H1Connection> {
  public:
   H1Connection(Loop& loop, std::unique_ptr<Stream> stream, H1Names names)

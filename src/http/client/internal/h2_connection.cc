@@ -5,7 +5,6 @@
 namespace fairlead::http {
 namespace {
 
-constexpr size_t kReadSize = size_t{64} << 10;
 // What is encrypted and written at once; more waits in the session, where a cancelled request can still be taken back.
 constexpr size_t kWriteSize = size_t{128} << 10;
 constexpr Duration kLastWords = std::chrono::milliseconds(500);

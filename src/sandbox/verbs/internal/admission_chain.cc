@@ -9,14 +9,10 @@
 namespace fairlead::sandbox {
 namespace {
 
-bool is(const Kind& kind, std::string_view group, std::string_view resource) {
-  return kind.group == group && kind.resource == resource;
-}
-
 // Nothing is created in a namespace that is not there or on its way out; some namespaces never go.
 Outcome<void> check_namespace(const Core& core, const Attributes& attributes) {
   const Kind& kind = attributes.kind;
-  if (is(kind, "", "namespaces")) {
+  if (kind.is("", "namespaces")) {
     std::string_view name = attributes.place.name;
     if (attributes.operation == Operation::remove &&
         (name == "default" || name == "kube-system" || name == "kube-public"))
@@ -66,12 +62,12 @@ void default_storage_class(const Core& core, Json& object) {
 Outcome<void> mutate_by_own_rules(Core& core, Attributes& attributes) {
   if (attributes.operation != Operation::create || !attributes.object || !attributes.subresource.empty()) return {};
   const Kind& kind = attributes.kind;
-  if (is(kind, "", "pods")) return admit_pod(core, attributes.place, *attributes.object);
-  if (is(kind, "", "persistentvolumeclaims")) {
+  if (kind.is("", "pods")) return admit_pod(core, attributes.place, *attributes.object);
+  if (kind.is("", "persistentvolumeclaims")) {
     default_storage_class(core, *attributes.object);
     protect(*attributes.object, "kubernetes.io/pvc-protection");
   }
-  if (is(kind, "", "persistentvolumes")) protect(*attributes.object, "kubernetes.io/pv-protection");
+  if (kind.is("", "persistentvolumes")) protect(*attributes.object, "kubernetes.io/pv-protection");
   return {};
 }
 

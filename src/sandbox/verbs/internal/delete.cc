@@ -20,10 +20,6 @@ constexpr std::string_view kOrphan = "orphan";
 constexpr std::string_view kForeground = "foregroundDeletion";
 constexpr std::string_view kCleanup = "customresourcecleanup.apiextensions.k8s.io";
 
-bool is(const Kind& kind, std::string_view group, std::string_view resource) {
-  return kind.group == group && kind.resource == resource;
-}
-
 Outcome<void> check_preconditions(const Kind& kind, const Place& place, const Json& object,
                                   const DeleteOptions& options) {
   std::string_view uid = object["metadata"]["uid"].string_or("");
@@ -44,7 +40,7 @@ Outcome<void> check_preconditions(const Kind& kind, const Place& place, const Js
 
 // How long a pod may take; nothing for everything else, which goes at once.
 int64_t grace_of(const Kind& kind, const Json& object, const DeleteOptions& options) {
-  if (!is(kind, "", "pods")) return 0;
+  if (!kind.is("", "pods")) return 0;
   if (object["spec"]["nodeName"].string_or("").empty()) return 0;
   std::string_view phase = object["status"]["phase"].string_or("");
   if (phase == "Failed" || phase == "Succeeded") return 0;
@@ -68,7 +64,7 @@ std::vector<std::string> finalizers_after(const Kind& kind, const Json& object, 
     orphan = options.propagation == "Orphan";
     foreground = options.propagation == "Foreground";
   } else if (!had_orphan && !had_foreground) {
-    orphan = is(kind, "batch", "jobs") || is(kind, "", "replicationcontrollers");
+    orphan = kind.is("batch", "jobs") || kind.is("", "replicationcontrollers");
   }
   if (orphan) finalizers.emplace_back(kOrphan);
   if (foreground) finalizers.emplace_back(kForeground);
@@ -220,9 +216,9 @@ Task<Outcome<Deleted>> delete_one(ApiServer& server, Call& call, const Kind& kin
     }
 
     std::optional<Json> remains;
-    if (is(kind, "", "namespaces")) {
+    if (kind.is("", "namespaces")) {
       remains = namespace_deletion(core, *found);
-    } else if (is(kind, "apiextensions.k8s.io", "customresourcedefinitions")) {
+    } else if (kind.is("apiextensions.k8s.io", "customresourcedefinitions")) {
       remains = definition_deletion(core, *found);
     } else {
       int64_t grace = grace_of(kind, *found, options);
@@ -240,7 +236,7 @@ Task<Outcome<Deleted>> delete_one(ApiServer& server, Call& call, const Kind& kin
     }
     if (!remains) {
       Json last = std::move(live);
-      if (is(kind, "", "pods")) begin_deletion(core, last, 0);
+      if (kind.is("", "pods")) begin_deletion(core, last, 0);
       if (!options.dry_run) core.store.remove(kind.stored_as, place);
       co_return Deleted{std::move(last), true};
     }
@@ -254,7 +250,7 @@ Task<Outcome<Deleted>> delete_one(ApiServer& server, Call& call, const Kind& kin
 
 Task<Outcome<Reply>> delete_object(ApiServer& server, Call& call, const Kind& kind) {
   CO_TRY_ASSIGN(DeleteOptions options, delete_options(call));
-  if (is(kind, "batch", "jobs") && options.propagation.empty() && !options.orphan_dependents)
+  if (kind.is("batch", "jobs") && options.propagation.empty() && !options.orphan_dependents)
     call.warn(
         "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
         "them or set propagationPolicy=Orphan to suppress this warning");

@@ -42,7 +42,7 @@ constexpr std::string_view kConventions =
     "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
 
 // A custom resource as its definition has it, with what every object has.
-Json schema_of(const Kind& kind) {
+Json published_schema_of(const Kind& kind) {
   Json schema = kind.custom->open_api_schema.is_object() ? kind.custom->open_api_schema : Json(Json::Object{});
   schema.make("type") = "object";
   Json& properties = schema.make("properties");
@@ -87,7 +87,7 @@ std::string schema_name(const Kind& kind) {
 Json schemas_of(const Core& core, std::string_view path) {
   Json::Object schemas;
   for (const Kind* kind : core.kinds.in_order())
-    if (kind->custom && path_of(*kind) == path) schemas[schema_name(*kind)] = schema_of(*kind);
+    if (kind->custom && path_of(*kind) == path) schemas[schema_name(*kind)] = published_schema_of(*kind);
   return schemas;
 }
 
