@@ -174,6 +174,15 @@ TEST_F(LateCollector, WhatOwnersOfANewKindOwnedAndMayNotBeDeletedIsReported) {
             "it could not be deleted");
 }
 
+TEST_F(LateCollector, WhatBelongsToAnOwnerThatIsStuckStays) {
+  std::string bundle = std::string(kWidgets) + widget("one", "acme.dev/never");
+  put(bundle);
+  put_owned("of-one", {"one"});
+  Ending ending = remove(bundle, {.timeout = minutes(1)});
+  EXPECT_EQ(ending.how, How::timed_out);
+  EXPECT_TRUE(is_there("of-one"));
+}
+
 TEST_F(LateCollector, WhatSomebodyWhoStaysOwnsTooIsKept) {
   std::string bundle = std::string(kWidgets) + plain_widget("one");
   put(bundle + config_map("stays"));

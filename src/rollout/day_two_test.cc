@@ -194,6 +194,39 @@ TEST_F(DayTwoTest, WhatIsInANamespaceThatWasDeletedMeanwhileIsNotUnchanged) {
   EXPECT_EQ(get("/api/v1/namespaces/place/configmaps/inside")["kind"].string_or(""), "ConfigMap");
 }
 
+TEST_F(DayTwoTest, AnInstanceWhoseDefinitionWasDeletedMeanwhileIsNotUnchanged) {
+  auto bundle = [](std::string_view label) {
+    return fmt::format(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: gadgets.example.com, labels: {{x: {}}}}}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {{kind: Gadget, plural: gadgets, singular: gadget}}
+  versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object}}}}}}]
+---
+apiVersion: example.com/v1
+kind: Gadget
+metadata: {{name: g}}
+)",
+                       label);
+  };
+  EXPECT_EQ(apply(bundle("one"), shop()).how, Ending::How::done) << events();
+  std::string definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.example.com";
+  BeforeTheFirstWrite server(sandbox_.api_server(), [&]() -> Task<void> {
+    (void)co_await client_.request({.verb = "delete", .method = "DELETE", .target = definition});
+    while (co_await client_.request({.target = definition}))
+      (void)co_await sleep_for(loop_, std::chrono::milliseconds(100));
+  });
+  kube::Client client(loop_, server, nullptr, {});
+  kube::Discovery discovery(client);
+  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(bundle("two")), shop(), journal_, nullptr));
+  EXPECT_EQ(states(ending), "CustomResourceDefinition gadgets.example.com created\nGadget default/g created\n")
+      << events();
+  EXPECT_EQ(get("/apis/example.com/v1/namespaces/default/gadgets/g")["kind"].string_or(""), "Gadget");
+}
+
 TEST_F(DayTwoTest, AStatusThatChangesMeanwhileIsNotOurChange) {
   std::string thing = R"(
 apiVersion: apiextensions.k8s.io/v1

@@ -82,6 +82,57 @@ spec:
   EXPECT_GT(ending.took, seconds(60)) << events();
 }
 
+TEST_F(EndpointsTest, ThoseOfAnotherServiceAreNotAsked) {
+  Ending ending = apply(guarded_maps(20) + R"(---
+apiVersion: v1
+kind: Service
+metadata: {name: other, namespace: operator}
+spec: {selector: {app: other}, ports: [{port: 443, targetPort: 8443}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: other, namespace: operator}
+spec:
+  selector: {matchLabels: {app: other}}
+  template:
+    metadata: {labels: {app: other}, annotations: {sandbox.fairlead.dev/listens-after: 1h}}
+    spec: {containers: [{name: other, image: other:1, ports: [{containerPort: 8443}]}]}
+)");
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_EQ(seen_.size(), 20u) << events();
+  EXPECT_LT(ending.took, seconds(60)) << events();
+}
+
+// Notes the addresses that the API server is told to call.
+class Addresses final : public http::Transport {
+ public:
+  explicit Addresses(http::Transport& to) : to_(to) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    if (request.target.contains("/mutatingwebhookconfigurations")) told += request.body;
+    co_return co_await to_.open(std::move(request));
+  }
+
+  std::string told;
+
+ private:
+  http::Transport& to_;
+};
+
+TEST_F(EndpointsTest, OnlyThePortOfTheWebhookIsAsked) {
+  std::string yaml = guarded_maps(20);
+  yaml.replace(yaml.find("  ports: [{port: 443, targetPort: 8443}]\n"), 41,
+               "  ports: [{name: metrics, port: 80, targetPort: 9090}, {name: https, port: 443, targetPort: 8443}]\n");
+  yaml.replace(yaml.find("spec:\n  selector: {matchLabels"), 5, "spec:\n  replicas: 2");
+  Addresses network(sandbox_.api_server());
+  kube::Client client(loop_, network, nullptr, {});
+  kube::Discovery discovery(client);
+  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(yaml), {}, journal_, nullptr));
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_EQ(seen_.size(), 20u) << events();
+  EXPECT_TRUE(network.told.contains(":8443/")) << network.told;
+  EXPECT_FALSE(network.told.contains(":9090/")) << network.told;
+}
+
 TEST_F(EndpointsTest, OneThatGoesNeedsNoFurtherProof) {
   std::string yaml = guarded_maps(20);
   yaml.replace(yaml.find("spec:\n  selector: {matchLabels"), 5, "spec:\n  replicas: 2");

@@ -90,6 +90,23 @@ TEST_F(RolloutTest, WhatOthersAreInIsNotPruned) {
             "Namespace other unchanged\nConfigMap other/a unchanged\nNamespace team removed\n");
 }
 
+TEST_F(RolloutTest, WhatPeopleMadeInANamespaceIsPrunedWithItOnlyWhereTheySaySo) {
+  EXPECT_EQ(apply(fmt::format("{}{}{}", kNamespace, kOther, kMap), pruning()).how, Ending::How::done) << events();
+  kube::Call secret{.verb = "create",
+                    .method = "POST",
+                    .target = "/api/v1/namespaces/team/secrets",
+                    .content_type = "application/json",
+                    .body = R"({"metadata":{"name":"theirs"}})"};
+  ASSERT_TRUE(loop_.run(client_.request(secret)));
+  std::string rest = fmt::format("{}{}", kOther, kMap);
+  EXPECT_EQ(states(apply(rest, pruning())), "Namespace other unchanged\nConfigMap other/a unchanged\n");
+  EXPECT_FALSE(get("/api/v1/namespaces/team/secrets/theirs").is_null());
+  Options with_contents = pruning();
+  with_contents.with_contents = true;
+  EXPECT_EQ(states(apply(rest, with_contents)),
+            "Namespace other unchanged\nConfigMap other/a unchanged\nNamespace team removed\n");
+}
+
 TEST_F(RolloutTest, TheHomeThatWasMadeForABundleIsNotPruned) {
   Options options = pruning();
   options.default_namespace = "shop";

@@ -195,6 +195,55 @@ TEST_F(ClaimKeeperTest, TheTimeForAllOfItCountsForTheClaimToo) {
   EXPECT_NE(reports(ending).find("could not be claimed within 40s"), std::string::npos) << reports(ending);
 }
 
+// The webhook is part of the bundle, and the Deployment behind it is not: nothing repairs it.
+TEST_F(ClaimKeeperTest, NothingIsPrunedWithoutTheClaim) {
+  std::string all = guard_of_config_maps();
+  size_t begin = all.find("apiVersion: apps/v1"), end = all.find("apiVersion: admissionregistration");
+  std::string pods = all.substr(begin, end - begin);
+  std::string bundle = all.substr(0, begin) + all.substr(end);
+  EXPECT_EQ(apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: operator}\n---\n" + pods).how, Ending::How::done);
+  EXPECT_EQ(apply(bundle + std::string(kSecret), named()).how, Ending::How::done) << events();
+  break_operator();
+  Options options = named();
+  options.prune = true;
+  Ending ending = apply(bundle, options);
+  EXPECT_EQ(ending.how, Ending::How::timed_out) << events();
+  EXPECT_EQ(states(ending),
+            "Namespace operator unchanged\nService operator/webhook unchanged\n"
+            "ValidatingWebhookConfiguration maps unchanged\n");
+  EXPECT_TRUE(
+      reports(ending).starts_with("error: objects that left the bundle were not deleted\n"
+                                  "  because   bundle shop in namespace default could not be claimed within 5m\n"))
+      << reports(ending);
+  EXPECT_FALSE(get("/api/v1/namespaces/default/secrets/s").is_null());
+  // Once it answers again, the claim is taken and the object is found.
+  ASSERT_TRUE(loop_.run(client_.patch(kDeployments, "operator", "operator", kube::PatchType::merge,
+                                      *Json::parse(R"({"spec":{"replicas":1}})"))));
+  (void)loop_.run(sleep_for(loop_, seconds(30)));
+  ending = apply(bundle, options);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_NE(states(ending).find("Secret default/s removed\n"), std::string::npos) << states(ending);
+}
+
+TEST_F(ClaimKeeperTest, AClaimThatCannotBeGivenBackIsToldOf) {
+  EXPECT_EQ(apply(guard_of_config_maps(), named()).how, Ending::How::done);
+  // Somebody stops the operator while the run waits for something else.
+  later(seconds(20), [this]() -> Task<void> {
+    (void)co_await client_.patch(kDeployments, "operator", "operator", kube::PatchType::merge,
+                                 *Json::parse(R"({"spec":{"replicas":0}})"));
+  });
+  Ending ending = apply(guard_of_config_maps() +
+                            "apiVersion: batch/v1\nkind: Job\nmetadata: {name: slow}\nspec:\n  template:\n"
+                            "    metadata: {annotations: {sandbox.fairlead.dev/runs-for: 40s}}\n"
+                            "    spec: {restartPolicy: Never, containers: [{name: x, image: x}]}\n",
+                        named());
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_NE(texts(journal::EventKind::warning).find("the claim of the bundle could not be released: "),
+            std::string::npos)
+      << events();
+  loop_.run(injector_.join());
+}
+
 TEST_F(ClaimKeeperTest, WhoMayBeAliveIsNotPassedBy) {
   EXPECT_EQ(apply(guard_of_config_maps(), named()).how, Ending::How::done);
   std::string claim = Json(Json::Object{{"holder", "ben"}, {"renewed", "2030-01-01T00:00:00Z"}}).dump();

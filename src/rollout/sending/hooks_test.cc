@@ -101,6 +101,22 @@ TEST_F(HooksTest, OneThatIsNotOursIsLeftAlone) {
   EXPECT_EQ(uid("prepare"), theirs);
 }
 
+TEST_F(HooksTest, OneThatSomebodyElseAppliedIsLeftAloneIfTheBundleHasNoName) {
+  auto made = loop_.run(client_.request(
+      {.verb = "apply",
+       .method = "PATCH",
+       .target = std::string(kJobs) + "prepare?fieldManager=somebody",
+       .content_type = "application/apply-patch+yaml",
+       .body = R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"prepare"},"spec":{"template":{"spec":{
+                  "restartPolicy":"Never","containers":[{"name":"main","image":"theirs:1"}]}}}})"}));
+  ASSERT_TRUE(made);
+  std::string theirs = uid("prepare");
+  ASSERT_NE(theirs, "");
+  Ending ending = apply(job("prepare", kHook) + std::string(kMain));
+  EXPECT_NE(ending.how, Ending::How::done) << events();
+  EXPECT_EQ(uid("prepare"), theirs);
+}
+
 // Whoever owns it may need its result, although we applied it.
 TEST_F(HooksTest, OneThatHasAnOwnerIsLeftAlone) {
   std::string bundle = job("prepare", kHook) + std::string(kMain);
