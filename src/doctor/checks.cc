@@ -22,7 +22,7 @@ Findings check_all(const Snapshot& snapshot) {
   Findings findings;
   for (auto check : {check_webhook_calls, check_webhook_rules, check_webhook_backends, check_ca_bundles,
                      check_certificates, check_workloads, check_jobs, check_services, check_definitions,
-                     check_deletions, check_policies, check_helm, check_calls_made})
+                     check_deletions, check_policies, check_helm, check_access, check_warnings, check_calls_made})
     check(snapshot, findings);
   std::set<object::Key> told;
   for (const Finding& finding : findings)

@@ -35,6 +35,10 @@ void check_deletions(const Snapshot& snapshot, Findings& findings);
 void check_policies(const Snapshot& snapshot, Findings& findings);
 // Helm releases that are pending (internal/helm.cc).
 void check_helm(const Snapshot& snapshot, Findings& findings);
+// Bindings that grant nothing, and ServiceAccounts that are missing (internal/access.cc).
+void check_access(const Snapshot& snapshot, Findings& findings);
+// What Warning Events tell: rights that are missing, objects that webhooks refused (internal/warnings.cc).
+void check_warnings(const Snapshot& snapshot, Findings& findings);
 // What the API server has counted (internal/calls_made.cc).
 void check_calls_made(const Snapshot& snapshot, Findings& findings);
 

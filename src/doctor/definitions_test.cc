@@ -69,6 +69,33 @@ TEST_F(DefinitionsTest, CrdStoredVersionGone) {
             "next kubectl get customresourcedefinition widgets.example.com -o yaml");
 }
 
+TEST_F(DefinitionsTest, CrdStoredVersionUnserved) {
+  set(definition(), {"spec", "versions"},
+      R"([{"name": "v1", "served": false, "storage": false}, {"name": "v2", "served": true, "storage": true}])");
+  set(definition(), {"status", "storedVersions"}, R"(["v1", "v2"])");
+  EXPECT_EQ(
+      only(),
+      "info crd-stored-version-unserved: objects of CustomResourceDefinition widgets.example.com may be stored in "
+      "a version that is not served: v1\n"
+      "because status.storedVersions names it, and spec.versions has it with served: false\n"
+      "next kubectl get customresourcedefinition widgets.example.com -o yaml");
+}
+
+TEST_F(DefinitionsTest, CrdNotEstablished) {
+  constexpr std::string_view kConditions =
+      R"([{{"type": "NamesAccepted", "status": "True"}}, {{"type": "Established", "status": "False",
+           "reason": "Installing", "message": "the initial names have been accepted", "lastTransitionTime": "{}"}}])";
+  set(definition(), {"status", "conditions"}, fmt::format(kConditions, "2030-02-28T23:59:30Z"));
+  EXPECT_THAT(found(), IsEmpty()) << "it may still become so";
+  set(definition(), {"status", "conditions"}, fmt::format(kConditions, "2030-02-28T23:00:00Z"));
+  EXPECT_EQ(only(),
+            "error crd-not-established: CustomResourceDefinition widgets.example.com is not served: it is not "
+            "established\n"
+            "because Installing: the initial names have been accepted\n"
+            "blocks every object of its kind\n"
+            "next kubectl describe customresourcedefinition widgets.example.com");
+}
+
 TEST_F(DefinitionsTest, ApiServiceUnavailable) {
   set(object("APIService", "v1.metrics.example.com"), {"status", "conditions"},
       R"([{"type": "Available", "status": "False", "reason": "FailedDiscoveryCheck", "message": "no answer"}])");

@@ -54,7 +54,8 @@ Task<Result<Report>> examine(kube::Client& client, kube::Discovery& discovery, S
     CO_TRY_ASSIGN(Json object, co_await read_object(client, discovery, subject.object, subject.default_ns));
     objects.push_back(std::move(object));
   }
-  CO_TRY_ASSIGN(Snapshot snapshot, co_await read_snapshot(client, discovery, narrow_namespace(subject)));
+  ReadingLimits limits{.requests = kMostRequests - std::min(kMostRequests, sent(client) - before)};
+  CO_TRY_ASSIGN(Snapshot snapshot, co_await read_snapshot(client, discovery, narrow_namespace(subject), limits));
   if (!subject.ns.empty() && snapshot.sees_all("Namespace") && !snapshot.find("Namespace", "", subject.ns))
     co_return fail(Error(ErrorKind::not_found, fmt::format("there is no namespace {}", subject.ns))
                        .next("kubectl get namespaces"));

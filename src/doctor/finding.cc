@@ -9,7 +9,10 @@ namespace fairlead::doctor {
 namespace {
 
 constexpr auto kCodes = std::to_array<std::string_view>({
+    "access-denied",
     "apiservice-unavailable",
+    "binding-account-missing",
+    "binding-role-missing",
     "ca-bundle-differs",
     "ca-bundle-empty",
     "ca-bundle-expired",
@@ -23,7 +26,9 @@ constexpr auto kCodes = std::to_array<std::string_view>({
     "certificate-wrong-name",
     "conversion-dead",
     "crd-names-conflict",
+    "crd-not-established",
     "crd-stored-version-gone",
+    "crd-stored-version-unserved",
     "deletion-stuck",
     "deprecated-api-used",
     "helm-release-pending",
@@ -47,11 +52,13 @@ constexpr auto kCodes = std::to_array<std::string_view>({
     "webhook-no-endpoints",
     "webhook-orphaned",
     "webhook-port-missing",
+    "webhook-refused-objects",
     "webhook-service-missing",
     "webhook-single-replica",
     "webhook-skipped",
     "webhook-skips-object",
     "webhook-slow",
+    "workload-account-missing",
     "workload-not-ready",
 });
 static_assert(std::ranges::is_sorted(kCodes));

@@ -1,4 +1,4 @@
-// Reads a snapshot of a cluster: one LIST per kind, all at the same time, and never more than kMostRequests requests.
+// Reads a snapshot of a cluster: one LIST per kind, at the same time, and never more than a few requests.
 #pragma once
 
 #include <string>
@@ -11,9 +11,17 @@ namespace fairlead::doctor {
 
 inline constexpr uint64_t kMostRequests = 40;
 
+struct ReadingLimits {
+  // Without those that are sent again because the API server is busy and asks for it.
+  uint64_t requests = kMostRequests;
+  // One page holds what most clusters have of a kind.
+  size_t page = 5000;
+};
+
 // Reads everything that the checks look at. Where a kind may not be listed in the whole cluster, only its objects in
-// `ns` are read, if `ns` is not empty. What cannot be read is remembered in the snapshot; fails only if the API server
-// does not answer at all. Writes nothing.
-Task<Result<Snapshot>> read_snapshot(kube::Client& client, kube::Discovery& discovery, std::string ns);
+// `ns` are read, if `ns` is not empty. What cannot be read, and what there were no requests left for, is remembered in
+// the snapshot; fails only if the API server does not answer at all. Writes nothing.
+Task<Result<Snapshot>> read_snapshot(kube::Client& client, kube::Discovery& discovery, std::string ns,
+                                     ReadingLimits limits = {});
 
 }  // namespace fairlead::doctor

@@ -99,6 +99,17 @@ TEST_F(DoctorTest, WebhookCritical) {
                         kWebhook));
 }
 
+TEST_F(DoctorTest, WebhookCriticalForSubresources) {
+  set(first_webhook(), {"rules"},
+      R"([{"apiGroups": ["apps"], "apiVersions": ["*"], "operations": ["UPDATE"], "resources": ["deployments/scale"]},
+          {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["nodes/status"]}])");
+  Findings all = findings();
+  auto critical = std::ranges::find(all, std::string_view("webhook-critical"), &Finding::code);
+  ASSERT_NE(critical, all.end());
+  EXPECT_THAT(critical->causes,
+              ElementsAre("with failurePolicy Fail it guards nodes/status and deployments/scale.apps in kube-system"));
+}
+
 TEST_F(DoctorTest, WebhookSlow) {
   set(first_webhook(), {"timeoutSeconds"}, "30");
   EXPECT_EQ(only(), fmt::format("info webhook-slow: {} can hold requests up for 30 s\n"

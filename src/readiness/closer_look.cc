@@ -29,13 +29,6 @@ object::Resource core_resource(std::string kind, std::string plural) {
           .namespaced = true};
 }
 
-std::optional<WallTime> time_of(const Json& event) {
-  for (const Json* time : {&event["series"]["lastObservedTime"], &event["lastTimestamp"], &event["eventTime"],
-                           &event["metadata"]["creationTimestamp"]})
-    if (std::optional<WallTime> parsed = parse_timestamp(time->string_or(""))) return parsed;
-  return std::nullopt;
-}
-
 std::string text_of(const Json& event) {
   std::string text =
       fmt::format("{}: {}", event["reason"].string_or("Warning"), event["message"].string_or("")).substr(0, kLineBytes);
@@ -108,6 +101,13 @@ class Look {
 
 }  // namespace
 
+std::optional<WallTime> event_time(const Json& event) {
+  for (const Json* time : {&event["series"]["lastObservedTime"], &event["lastTimestamp"], &event["eventTime"],
+                           &event["metadata"]["creationTimestamp"]})
+    if (std::optional<WallTime> parsed = parse_timestamp(time->string_or(""))) return parsed;
+  return std::nullopt;
+}
+
 std::vector<std::string> last_lines(std::string_view log) {
   std::vector<std::string> lines;
   kube::LogLines reader(kLineBytes);
@@ -121,7 +121,7 @@ std::vector<std::string> last_lines(std::string_view log) {
 std::vector<std::string> warnings_in(const std::vector<Json>& events, WallTime since) {
   std::vector<std::pair<WallTime, const Json*>> recent;
   for (const Json& event : events) {
-    std::optional<WallTime> time = time_of(event);
+    std::optional<WallTime> time = event_time(event);
     bool is_recent = time && *time + kEventSlack >= since;
     if (is_recent && event["type"].string_or("") == "Warning") recent.emplace_back(*time, &event);
   }

@@ -1,6 +1,7 @@
 // Takes a closer look at an object that failed: what its containers wrote last, and what Kubernetes warns of.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,11 +29,14 @@ struct LookedAt {
 // that container's pod. Sends at most four requests; what cannot be read is left out.
 Task<std::vector<journal::Finding>> look_closer(kube::Client& client, LookedAt what);
 
+// Returns when an Event was last seen; nothing if it does not say so. Pure, as are the others.
+std::optional<WallTime> event_time(const Json& event);
+
 // Returns the newest warnings among the Events of an object, each once: "BackOff: Back-off restarting failed container
-// (5 times)". Events that are older than `since` are left out. Pure.
+// (5 times)". Events that are older than `since` are left out.
 std::vector<std::string> warnings_in(const std::vector<Json>& events, WallTime since);
 
-// Returns the last lines of a log, shortened to what people read. Pure.
+// Returns the last lines of a log, shortened to what people read.
 std::vector<std::string> last_lines(std::string_view log);
 
 }  // namespace fairlead::readiness

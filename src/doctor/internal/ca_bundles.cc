@@ -45,7 +45,15 @@ std::string missing_injection(const Snapshot& snapshot, const Json& owner) {
   return "cert-manager's cainjector has not injected it";
 }
 
+// Nobody fills in the caBundle of a webhook whose Service is missing: that is the cause, and has a finding of its own.
+bool is_abandoned(const Snapshot& snapshot, const Backend& backend) {
+  if (!backend.service) return false;
+  std::optional<Outage> outage = outage_of(snapshot, *backend.service);
+  return outage && (outage->kind == Outage::Kind::no_namespace || outage->kind == Outage::Kind::no_service);
+}
+
 void check_missing(const Snapshot& snapshot, const Backend& backend, Findings& findings) {
+  if (is_abandoned(snapshot, backend)) return;
   std::string cause = missing_injection(snapshot, *backend.owner);
   Finding finding = finding_for("ca-bundle-empty", backend, "its caBundle has no certificate");
   if (cause.empty())

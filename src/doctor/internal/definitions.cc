@@ -3,6 +3,7 @@
 
 #include "admission/client_config.h"
 #include "base/plain_text.h"
+#include "base/timestamp.h"
 #include "doctor/checks.h"
 #include "doctor/internal/backends.h"
 #include "doctor/internal/texts.h"
@@ -13,6 +14,7 @@ namespace fairlead::doctor {
 namespace {
 
 constexpr size_t kMessageBytes = 300;
+constexpr Duration kPatience = std::chrono::minutes(1);
 
 std::string message_of(const Json& condition) {
   return plain_text(
@@ -49,13 +51,54 @@ void check_names(const Json& definition, Findings& findings) {
                       .next = describe_command(key)});
 }
 
+// A CRD is established within seconds. Names that are in use are another finding.
+void check_established(const Snapshot& snapshot, const Json& definition, Findings& findings) {
+  const Json& established = object::condition(definition, "Established");
+  bool has_names = object::has_status(object::condition(definition, "NamesAccepted"), "True");
+  if (!object::has_status(established, "False") || !has_names) return;
+  std::optional<WallTime> since = parse_timestamp(established["lastTransitionTime"].string_or(""));
+  if (since && *since + kPatience > snapshot.now) return;
+  object::Key key = key_of(definition);
+  findings.push_back({.code = "crd-not-established",
+                      .severity = Severity::error,
+                      .object = key,
+                      .what = fmt::format("{} is not served: it is not established", key.text()),
+                      .causes = {message_of(established)},
+                      .blocks = "every object of its kind",
+                      .next = describe_command(key)});
+}
+
+std::vector<std::string> stored_versions(const Json& definition) {
+  std::vector<std::string> names;
+  for (const Json& version : definition["status"]["storedVersions"].items()) names.emplace_back(version.string_or(""));
+  return names;
+}
+
+// The version cannot be removed from the CRD before every object was written again.
+void check_unserved_versions(const Json& definition, Findings& findings) {
+  std::vector<std::string> unserved;
+  std::vector<std::string> stored = stored_versions(definition);
+  for (const Json& version : definition["spec"]["versions"].items())
+    if (!version["served"].bool_or(true) && std::ranges::find(stored, version["name"].string_or("")) != stored.end())
+      unserved.emplace_back(version["name"].string_or(""));
+  if (unserved.empty()) return;
+  object::Key key = key_of(definition);
+  findings.push_back({.code = "crd-stored-version-unserved",
+                      .severity = Severity::info,
+                      .object = key,
+                      .what = fmt::format("objects of {} may be stored in a version that is not served: {}", key.text(),
+                                          listed(unserved)),
+                      .causes = {"status.storedVersions names it, and spec.versions has it with served: false"},
+                      .next = get_command(key)});
+}
+
 // Objects that are stored in a version that the CRD no longer has cannot be read.
 void check_stored_versions(const Json& definition, Findings& findings) {
   std::vector<std::string> gone;
   object::Definition described(definition);
   std::vector<std::string_view> known = described.versions();
-  for (const Json& version : definition["status"]["storedVersions"].items())
-    if (std::ranges::find(known, version.string_or("")) == known.end()) gone.emplace_back(version.string_or(""));
+  for (std::string& version : stored_versions(definition))
+    if (std::ranges::find(known, version) == known.end()) gone.push_back(std::move(version));
   if (gone.empty()) return;
   object::Key key = key_of(definition);
   findings.push_back({.code = "crd-stored-version-gone",
@@ -95,7 +138,9 @@ void check_api_service(const Snapshot& snapshot, const Json& api_service, Findin
 void check_definitions(const Snapshot& snapshot, Findings& findings) {
   for (const Json& definition : snapshot.all("CustomResourceDefinition")) {
     check_names(definition, findings);
+    check_established(snapshot, definition, findings);
     check_stored_versions(definition, findings);
+    check_unserved_versions(definition, findings);
   }
   for (const Backend& backend : backends_of(snapshot))
     if (backend.role == Backend::Role::conversion) check_conversion(snapshot, backend, findings);

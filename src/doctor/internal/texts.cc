@@ -41,6 +41,10 @@ std::string counted(size_t count, std::string_view thing) {
 std::string get_command(const object::Key& key) { return command("get", key) + " -o yaml"; }
 std::string describe_command(const object::Key& key) { return command("describe", key); }
 
+std::string second_of(WallTime time) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", std::chrono::floor<std::chrono::seconds>(time));
+}
+
 std::string day_of(WallTime time) { return fmt::format("{:%Y-%m-%d}", std::chrono::floor<std::chrono::seconds>(time)); }
 
 }  // namespace fairlead::doctor

@@ -22,5 +22,7 @@ std::string describe_command(const object::Key& key);
 
 // "2026-11-18"
 std::string day_of(WallTime time);
+// "2026-11-18T07:48:48Z"
+std::string second_of(WallTime time);
 
 }  // namespace fairlead::doctor

@@ -2,6 +2,7 @@
 #include "doctor/internal/backends.h"
 #include "doctor/internal/reach.h"
 #include "doctor/internal/texts.h"
+#include "doctor/internal/warnings.h"
 
 namespace fairlead::doctor {
 namespace {
@@ -48,13 +49,24 @@ Finding finding_for(const Snapshot& snapshot, const admission::Webhook& webhook,
   return finding;
 }
 
+// Adds the objects that were refused in the last hour.
+void add_victims(Finding& finding, const Victims& victims) {
+  std::vector<std::string> names;
+  for (const object::Key& key : victims.objects) names.push_back(key.text());
+  finding.causes.push_back(fmt::format("requests for {} failed, the last at {}", listed(names), victims.when));
+  finding.related.insert(finding.related.end(), victims.objects.begin(), victims.objects.end());
+}
+
 }  // namespace
 
 void check_webhook_calls(const Snapshot& snapshot, Findings& findings) {
+  std::map<std::string, Victims> victims = victims_of_webhooks(snapshot);
   for (const admission::Webhook& webhook : webhooks_of(snapshot)) {
     if (!webhook.service) continue;
-    if (std::optional<Outage> outage = outage_of(snapshot, *webhook.service))
-      findings.push_back(finding_for(snapshot, webhook, *std::move(outage)));
+    std::optional<Outage> outage = outage_of(snapshot, *webhook.service);
+    if (!outage) continue;
+    findings.push_back(finding_for(snapshot, webhook, *std::move(outage)));
+    if (auto found = victims.find(webhook.name); found != victims.end()) add_victims(findings.back(), found->second);
   }
 }
 

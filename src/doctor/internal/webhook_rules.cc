@@ -23,42 +23,54 @@ struct Critical {
   object::Resource resource;
   // Empty for resources without namespaces.
   std::string ns;
+  // The subresources that count as well.
+  std::vector<std::string> subresources;
 };
 
-Critical critical(std::string group, std::string version, std::string kind, std::string plural, std::string ns = {}) {
+Critical critical(std::string group, std::string version, std::string kind, std::string plural, std::string ns = {},
+                  std::vector<std::string> subresources = {}) {
   bool namespaced = !ns.empty();
   return {.resource = {.group = std::move(group),
                        .version = std::move(version),
                        .kind = std::move(kind),
                        .plural = std::move(plural),
                        .namespaced = namespaced},
-          .ns = std::move(ns)};
+          .ns = std::move(ns),
+          .subresources = std::move(subresources)};
 }
 
 // Gardener's list: without these, nodes, controllers or the API itself stop working.
 const std::vector<Critical>& critical_resources() {
   static const std::vector<Critical> kAll = {
-      critical("", "v1", "Node", "nodes"),
+      critical("", "v1", "Node", "nodes", "", {"status"}),
       critical("coordination.k8s.io", "v1", "Lease", "leases", "kube-system"),
       critical("coordination.k8s.io", "v1", "Lease", "leases", "kube-node-lease"),
-      critical("certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests"),
-      critical("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions"),
-      critical("apiregistration.k8s.io", "v1", "APIService", "apiservices"),
+      critical("certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests", "",
+               {"status", "approval"}),
+      critical("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", "", {"status"}),
+      critical("apiregistration.k8s.io", "v1", "APIService", "apiservices", "", {"status"}),
       critical("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles"),
       critical("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings"),
       critical("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses"),
-      critical("", "v1", "Pod", "pods", "kube-system"),
+      critical("", "v1", "Namespace", "namespaces", "", {"status", "finalize"}),
+      critical("", "v1", "Pod", "pods", "kube-system", {"status"}),
+      critical("apps", "v1", "DaemonSet", "daemonsets", "kube-system", {"status"}),
+      critical("apps", "v1", "Deployment", "deployments", "kube-system", {"status", "scale"}),
+      critical("apps", "v1", "ReplicaSet", "replicasets", "kube-system", {"status", "scale"}),
+      critical("apps", "v1", "StatefulSet", "statefulsets", "kube-system", {"status", "scale"}),
       critical("", "v1", "Endpoints", "endpoints", "kube-system"),
       critical("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", "kube-system"),
-      critical("", "v1", "Service", "services", "default"),
+      critical("", "v1", "Service", "services", "default", {"status"}),
   };
   return kAll;
 }
 
-// True if the webhook certainly matches objects without labels there. With matchConditions that is not certain.
-bool matches(const Snapshot& snapshot, const Webhook& webhook, const Critical& one) {
+// True if the webhook certainly matches objects without labels there, or this subresource of them. With matchConditions
+// that is not certain.
+bool matches(const Snapshot& snapshot, const Webhook& webhook, const Critical& one, const std::string& subresource) {
   if (!webhook.conditions.empty()) return false;
   admission::Attributes request = request_for(snapshot, one.resource, one.ns);
+  request.subresource = subresource;
   // A namespace that was not read has at least the label that every namespace has.
   if (!one.ns.empty() && request.ns_object.is_null())
     request.ns_object =
@@ -70,21 +82,27 @@ bool matches(const Snapshot& snapshot, const Webhook& webhook, const Critical& o
   });
 }
 
-std::string critical_text(const Critical& one) {
-  std::string name = one.resource.name_with_group();
+// "pods/status in kube-system", "nodes"
+std::string critical_text(const Critical& one, const std::string& subresource) {
+  std::string name = one.resource.plural;
+  if (!subresource.empty()) name += "/" + subresource;
+  if (!one.resource.group.empty()) name += "." + one.resource.group;
   return one.ns.empty() ? name : fmt::format("{} in {}", name, one.ns);
 }
 
 std::vector<std::string> critical_texts(const Snapshot& snapshot, const Webhook& webhook) {
   std::vector<std::string> texts;
-  for (const Critical& one : critical_resources())
-    if (matches(snapshot, webhook, one)) texts.push_back(critical_text(one));
+  for (const Critical& one : critical_resources()) {
+    if (matches(snapshot, webhook, one, "")) texts.push_back(critical_text(one, ""));
+    for (const std::string& subresource : one.subresources)
+      if (matches(snapshot, webhook, one, subresource)) texts.push_back(critical_text(one, subresource));
+  }
   return texts;
 }
 
 bool matches_leases(const Snapshot& snapshot, const Webhook& webhook) {
   return std::ranges::any_of(critical_resources(), [&](const Critical& one) {
-    return one.resource.kind == "Lease" && matches(snapshot, webhook, one);
+    return one.resource.kind == "Lease" && matches(snapshot, webhook, one, "");
   });
 }
 
