@@ -18,20 +18,25 @@ bool explains(const Finding& finding) { return !finding.related.empty() && !find
 
 }  // namespace
 
+void sort(Findings& findings) {
+  std::ranges::sort(findings, [](const Finding& a, const Finding& b) {
+    if (a.severity != b.severity) return a.severity > b.severity;
+    return std::tie(a.code, a.object, a.what) < std::tie(b.code, b.object, b.what);
+  });
+}
+
 Findings check_all(const Snapshot& snapshot) {
   Findings findings;
-  for (auto check : {check_webhook_calls, check_webhook_rules, check_webhook_backends, check_ca_bundles,
-                     check_certificates, check_workloads, check_jobs, check_services, check_definitions,
-                     check_deletions, check_policies, check_helm, check_access, check_warnings, check_calls_made})
+  for (auto check :
+       {check_webhook_calls, check_webhook_rules, check_webhook_backends, check_ca_bundles, check_certificates,
+        check_workloads, check_jobs, check_services, check_definitions, check_deletions, check_policies, check_helm,
+        check_access, check_warnings, check_bundles, check_calls_made})
     check(snapshot, findings);
   std::set<object::Key> told;
   for (const Finding& finding : findings)
     if (explains(finding)) told.insert(finding.related.begin(), finding.related.end());
   std::erase_if(findings, [&](const Finding& finding) { return is_told_elsewhere(finding, told); });
-  std::ranges::sort(findings, [](const Finding& a, const Finding& b) {
-    if (a.severity != b.severity) return a.severity > b.severity;
-    return std::tie(a.code, a.object, a.what) < std::tie(b.code, b.object, b.what);
-  });
+  sort(findings);
   return findings;
 }
 

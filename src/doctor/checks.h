@@ -39,11 +39,19 @@ void check_helm(const Snapshot& snapshot, Findings& findings);
 void check_access(const Snapshot& snapshot, Findings& findings);
 // What Warning Events tell: rights that are missing, objects that webhooks refused (internal/warnings.cc).
 void check_warnings(const Snapshot& snapshot, Findings& findings);
+// Bundles whose inventory and objects disagree (internal/bundles.cc).
+void check_bundles(const Snapshot& snapshot, Findings& findings);
 // What the API server has counted (internal/calls_made.cc).
 void check_calls_made(const Snapshot& snapshot, Findings& findings);
 
-// Runs every check. A trouble that another finding names as its cause is left out. Sorted: the most severe first, then
-// by code and object.
+// Manifests in versions of APIs that are removed or will be (internal/deprecated.cc). Not part of check_all(): it is
+// about objects that need not be in the cluster.
+void check_versions(const Snapshot& snapshot, const std::vector<Json>& bundle, Findings& findings);
+
+// Sorts findings: the most severe first, then by code and object.
+void sort(Findings& findings);
+
+// Runs every check. A trouble that another finding names as its cause is left out. Sorted.
 Findings check_all(const Snapshot& snapshot);
 
 }  // namespace fairlead::doctor

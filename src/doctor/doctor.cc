@@ -66,6 +66,8 @@ Task<Result<Report>> examine(kube::Client& client, kube::Discovery& discovery, S
   else if (is_about_objects) {
     place(objects, snapshot, subject.default_ns);
     findings = about_objects(snapshot, std::move(findings), objects);
+    if (subject.object.empty()) check_versions(snapshot, objects, findings);
+    sort(findings);
   }
   co_return Report{
       .findings = std::move(findings), .unseen = std::move(snapshot.unseen), .requests = sent(client) - before};

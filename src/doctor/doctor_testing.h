@@ -165,6 +165,7 @@ class DoctorTest : public testing::Test {
                                   "PodDisruptionBudget",
                                   "Certificate",
                                   "PersistentVolumeClaim",
+                                  "inventory",
                                   "Role",
                                   "RoleBinding",
                                   "ClusterRole",

@@ -1,5 +1,6 @@
 // Troubles of admission policies and of Helm releases, and what the API server counts.
 #include "doctor/doctor_testing.h"
+#include "doctor/internal/parameters.h"
 #include "doctor/metrics.h"
 
 namespace fairlead::doctor {
@@ -52,6 +53,29 @@ TEST_F(PoliciesTest, PolicyParamKindMissing) {
             "because the cluster serves no kind Limit in rules.example.com/v1, which has its parameters\n"
             "blocks every request that it matches\n"
             "next kubectl get validatingadmissionpolicy limits -o yaml");
+}
+
+TEST_F(PoliciesTest, PolicyParamMissing) {
+  set(object("ValidatingAdmissionPolicy", "limits"), {"spec", "paramKind"},
+      R"({"apiVersion": "v1", "kind": "ConfigMap"})");
+  set(object("ValidatingAdmissionPolicyBinding", "limits"), {"spec", "paramRef"},
+      R"({"name": "limits", "namespace": "default", "parameterNotFoundAction": "Deny"})");
+  EXPECT_THAT(found(), IsEmpty()) << "it was not looked for";
+  EXPECT_THAT(policy_parameters(snapshot()),
+              ElementsAre(object::Key{.group = "", .kind = "ConfigMap", .ns = "default", .name = "limits"}));
+  Snapshot asked = snapshot();
+  asked.absent = {policy_parameters(asked).front()};
+  Findings all = check_all(asked);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].code, "policy-param-missing");
+  EXPECT_EQ(all[0].severity, Severity::error);
+  EXPECT_EQ(all[0].what, "ValidatingAdmissionPolicyBinding limits refuses everything");
+  EXPECT_THAT(all[0].causes, ElementsAre("ConfigMap default/limits, which it names as its parameter, does not exist"));
+  set(object("ValidatingAdmissionPolicyBinding", "limits"), {"spec", "paramRef", "parameterNotFoundAction"},
+      R"("Allow")");
+  asked = snapshot();
+  asked.absent = {policy_parameters(asked).front()};
+  EXPECT_EQ(check_all(asked).at(0).what, "ValidatingAdmissionPolicyBinding limits has no effect");
 }
 
 TEST_F(PoliciesTest, PolicyTypeErrors) {

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "async/scope.h"
+#include "doctor/internal/bundles.h"
+#include "doctor/internal/parameters.h"
 #include "doctor/internal/serving_secrets.h"
 #include "kube/helm_release.h"
 #include "kube/query.h"
@@ -12,6 +14,10 @@ namespace fairlead::doctor {
 namespace {
 
 constexpr size_t kMostSecrets = 8;
+constexpr size_t kMostParameters = 3;
+constexpr size_t kMostRevisions = 3;
+// Serving Secrets leave these for what comes after them.
+constexpr size_t kReserved = 3;
 constexpr std::string_view kMetadataOnly =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
@@ -55,6 +61,7 @@ constexpr auto kWanted = std::to_array<Wanted>({
     {.group = "", .kind = "ServiceAccount", .metadata_only = true},
     {.group = "", .kind = "Event", .fields = "type=Warning"},
     {.group = "", .kind = "Secret", .metadata_only = true, .labels = kube::kPendingHelmReleases},
+    {.group = "", .kind = "ConfigMap", .metadata_only = true, .labels = inventory::kIdLabel},
     {.group = "cert-manager.io", .kind = "Certificate", .optional = true},
 });
 
@@ -102,6 +109,14 @@ class Reader {
     if (reply) co_return snapshot.add(std::move(reply->value));
     if (reply.error().is(kube::FaultKind::not_found)) co_return;
     miss(key.text(), reply.error());
+  }
+
+  // Finds out whether an object exists.
+  Task<void> look_for(object::Resource resource, object::Key key) {
+    if (!take()) co_return;
+    kube::Outcome<kube::Reply> reply = co_await client_.get(resource, key.ns, key.name);
+    if (!reply && reply.error().is(kube::FaultKind::not_found)) snapshot.absent.insert(std::move(key));
+    else if (!reply) miss(key.text(), reply.error());
   }
 
   // What the API server counts. Not every server has that.
@@ -162,19 +177,27 @@ class Reader {
     }
     ++reading.pages;
     reading.token = page->value["metadata"]["continue"].string_or("");
-    reading.objects += add_all(page->value, reading.resource);
+    reading.objects += add_all(page->value, reading.resource, reading.wanted.labels == inventory::kPartOfLabel);
   }
 
-  size_t add_all(Json& page, const object::Resource& resource) {
+  size_t add_all(Json& page, const object::Resource& resource, bool is_of_members) {
     Json::Array* items = page.make("items").if_array();
     if (!items) return 0;
     for (Json& item : *items) {
       if (!item.is_object()) continue;
       item.make("kind") = resource.kind;
       item.make("apiVersion") = resource.api_version();
-      snapshot.add(std::move(item));
+      if (is_of_members) snapshot.members.push_back(std::move(item));
+      else snapshot.add(std::move(item));
     }
     return items->size();
+  }
+
+  void saw(const Reading& reading) {
+    const object::Resource& resource = reading.resource;
+    if (reading.wanted.labels.empty()) snapshot.saw_all(resource.kind);
+    else if (reading.wanted.labels == inventory::kIdLabel) snapshot.saw_all("inventory");
+    else if (reading.wanted.labels == inventory::kPartOfLabel) snapshot.saw_members(resource.group, resource.kind);
   }
 
   // Remembers what was read of a kind, and what was not.
@@ -182,7 +205,7 @@ class Reader {
     std::string what = reading.resource.name_with_group();
     std::string why;
     if (reading.is_whole()) {
-      if (reading.ns.empty() && reading.wanted.labels.empty()) snapshot.saw_all(reading.resource.kind);
+      if (reading.ns.empty()) saw(reading);
       if (!reading.ns.empty()) why = fmt::format("this user may list them only in namespace {}", reading.ns);
     } else if (reading.pages > 0) {
       why = fmt::format("only the first {} were read", reading.objects);
@@ -222,7 +245,8 @@ class Reader {
 Task<void> read_secrets(Reader& reader, Loop& loop, const kube::Discovered& known) {
   const object::Resource* secrets = known.find("", "Secret");
   std::vector<object::Key> keys = serving_secrets(reader.snapshot);
-  size_t most = std::min<size_t>(kMostSecrets, reader.left());
+  uint64_t left = reader.left();
+  size_t most = std::min<size_t>(kMostSecrets, left > kReserved ? left - kReserved : 0);
   if (keys.size() > most) {
     reader.snapshot.unseen.push_back(
         {.what = "the certificates of some webhooks", .why = "they are in more Secrets than doctor reads"});
@@ -231,6 +255,45 @@ Task<void> read_secrets(Reader& reader, Loop& loop, const kube::Discovered& know
   if (!secrets) co_return;
   Scope scope(loop, co_await current_cancel());
   for (object::Key& key : keys) scope.spawn(reader.get(*secrets, std::move(key)));
+  co_await scope.join();
+}
+
+// The parameters of admission policies, as far as there are requests left.
+Task<void> read_parameters(Reader& reader, Loop& loop, const kube::Discovered& known) {
+  Scope scope(loop, co_await current_cancel());
+  std::vector<object::Key> keys = policy_parameters(reader.snapshot);
+  if (keys.size() > kMostParameters) {
+    reader.snapshot.unseen.push_back(
+        {.what = "the parameters of some policies", .why = "there are more of them than doctor reads"});
+    keys.resize(kMostParameters);
+  }
+  for (object::Key& key : keys)
+    if (const object::Resource* resource = known.find(key.group, key.kind))
+      scope.spawn(reader.look_for(*resource, std::move(key)));
+  co_await scope.join();
+}
+
+// What bundles should have, and the members of kinds that are not read otherwise, as far as there are requests left.
+Task<void> read_bundles(Reader& reader, Loop& loop, const kube::Discovered& known) {
+  Scope scope(loop, co_await current_cancel());
+  std::vector<Record> records = records_of(reader.snapshot);
+  std::set<inventory::GroupKind> kinds;
+  size_t revisions = 0;
+  const object::Resource* secrets = known.find("", "Secret");
+  for (const Record& record : records) {
+    kinds.insert(record.coverage.kinds.begin(), record.coverage.kinds.end());
+    bool is_wanted =
+        secrets && record.revision && !record.is_claimed && revisions < kMostRevisions && reader.left() > 0;
+    if (!is_wanted) continue;
+    ++revisions;
+    scope.spawn(reader.get(*secrets, record.revision_secret()));
+  }
+  for (const inventory::GroupKind& kind : kinds) {
+    if (sees_members(reader.snapshot, kind.group, kind.kind)) continue;
+    if (const object::Resource* resource = known.find(kind.group, kind.kind); resource && reader.left() > 0)
+      scope.spawn(
+          reader.list(*resource, {.group = {}, .kind = {}, .metadata_only = true, .labels = inventory::kPartOfLabel}));
+  }
   co_await scope.join();
 }
 
@@ -253,6 +316,12 @@ Task<void> read_kinds(Reader& reader, Loop& loop, const kube::Discovered& known,
 
 }  // namespace
 
+bool reads_all(std::string_view group, std::string_view kind) {
+  return std::ranges::any_of(kWanted, [&](const Wanted& wanted) {
+    return wanted.group == group && wanted.kind == kind && wanted.labels.empty();
+  });
+}
+
 Task<Result<Snapshot>> read_snapshot(kube::Client& client, kube::Discovery& discovery, std::string ns,
                                      ReadingLimits limits) {
   Reader reader(client, std::move(ns), limits);
@@ -264,6 +333,8 @@ Task<Result<Snapshot>> read_snapshot(kube::Client& client, kube::Discovery& disc
   reader.settle_scope();
   co_await read_kinds(reader, client.loop(), **known, false);
   co_await read_secrets(reader, client.loop(), **known);
+  co_await read_parameters(reader, client.loop(), **known);
+  co_await read_bundles(reader, client.loop(), **known);
   co_await reader.read_further_pages();
   CO_TRY(co_await go_on());
   reader.snapshot.now = client.server_now();

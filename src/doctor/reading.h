@@ -11,6 +11,9 @@ namespace fairlead::doctor {
 
 inline constexpr uint64_t kMostRequests = 40;
 
+// True if read_snapshot() asks for every object of this kind.
+bool reads_all(std::string_view group, std::string_view kind);
+
 struct ReadingLimits {
   // Without those that are sent again because the API server is busy and asks for it.
   uint64_t requests = kMostRequests;

@@ -16,6 +16,12 @@ const std::vector<Json>& Snapshot::all(std::string_view kind) const {
   return found == objects_.end() ? kNone : found->second;
 }
 
+std::vector<std::string_view> Snapshot::kinds() const {
+  std::vector<std::string_view> kinds;
+  for (const auto& [kind, objects] : objects_) kinds.push_back(kind);
+  return kinds;
+}
+
 std::vector<const Json*> Snapshot::in_namespace(std::string_view kind, std::string_view ns) const {
   std::vector<const Json*> found;
   auto of_kind = places_.find(kind);

@@ -39,6 +39,11 @@ class Snapshot {
   // Empty if they could not be read.
   Metrics metrics;
 
+  // The members of bundles of kinds that are not read as a whole: their metadata.
+  std::vector<Json> members;
+  // Objects that were asked for by name and do not exist.
+  std::set<object::Key> absent;
+
   // Adds objects; each has apiVersion and kind.
   void add(Json object);
   // Declares that every object of this kind was read, so that one that is not here does not exist.
@@ -46,6 +51,16 @@ class Snapshot {
 
   // Returns the objects of a kind. Kinds are told apart by their name alone: doctor reads no two of the same name.
   const std::vector<Json>& all(std::string_view kind) const;
+  // Declares that every member of a bundle of this kind is in `members`.
+  void saw_members(std::string_view group, std::string_view kind) {
+    members_of_.emplace(std::string(group), std::string(kind));
+  }
+  bool sees_members(const std::string& group, const std::string& kind) const {
+    return members_of_.contains({group, kind});
+  }
+  // The kinds of which there are objects.
+  std::vector<std::string_view> kinds() const;
+
   bool sees_all(std::string_view kind) const { return complete_.contains(kind); }
   // Returns null if there is no such object here. Cluster-wide objects have no namespace.
   const Json* find(std::string_view kind, std::string_view ns, std::string_view name) const;
@@ -57,6 +72,7 @@ class Snapshot {
   // The positions of the objects of a kind, by namespace.
   std::map<std::string, std::map<std::string, std::vector<size_t>, std::less<>>, std::less<>> places_;
   std::set<std::string, std::less<>> complete_;
+  std::set<std::pair<std::string, std::string>> members_of_;
 };
 
 object::Key key_of(const Json& object);

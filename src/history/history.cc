@@ -27,9 +27,12 @@ object::Resource secrets() {
   return {.group = "", .version = "v1", .kind = "Secret", .plural = "secrets", .namespaced = true};
 }
 
-std::string secret_name(const inventory::Inventory& inventory, int64_t number, int64_t chunk) {
-  std::string name = fmt::format("{}.revision-{}", inventory.parent().name, number % kKeptRevisions);
+std::string name_of_secret(std::string_view record, int64_t number, int64_t chunk) {
+  std::string name = fmt::format("{}.revision-{}", record, number % kKeptRevisions);
   return chunk == 0 ? name : fmt::format("{}.{}", name, chunk);
+}
+std::string secret_name(const inventory::Inventory& inventory, int64_t number, int64_t chunk) {
+  return name_of_secret(inventory.parent().name, number, chunk);
 }
 
 Json secret_of(const inventory::Inventory& inventory, int64_t number, int64_t chunk, std::string_view piece) {
@@ -109,6 +112,14 @@ Error not_kept(const Revision& revision, std::string why) {
       .because(std::move(why));
 }
 
+Result<std::vector<KeptObject>> parse_compressed(std::string_view compressed, const Revision& revision) {
+  Result<std::string> text = uncompress(compressed, kLargestText);
+  if (!text) return fail(not_kept(revision, "what is kept cannot be read: " + text.error().message()));
+  Result<std::vector<KeptObject>> objects = parse_manifests(*text, revision.number);
+  if (!objects) return fail(not_kept(revision, objects.error().message()));
+  return objects;
+}
+
 const Revision* find(const std::vector<Revision>& revisions, int64_t number) {
   auto found = std::ranges::find(revisions, number, &Revision::number);
   return found == revisions.end() ? nullptr : &*found;
@@ -186,11 +197,21 @@ Task<Result<std::vector<KeptObject>>> read_revision(kube::Client& client, const 
       co_return fail(not_kept(revision, fmt::format("Secret {}/{} does not hold them", inventory.parent().ns, name)));
     compressed += *piece;
   }
-  Result<std::string> text = uncompress(compressed, kLargestText);
-  if (!text) co_return fail(not_kept(revision, "what is kept cannot be read: " + text.error().message()));
-  Result<std::vector<KeptObject>> objects = parse_manifests(*text, revision.number);
-  if (!objects) co_return fail(not_kept(revision, objects.error().message()));
-  co_return objects;
+  co_return parse_compressed(compressed, revision);
+}
+
+std::vector<Revision> revisions_in(const Json& record) {
+  return parse_revisions(record["metadata"]["annotations"][kRevisionsAnnotation].string_or(""));
+}
+
+std::string secret_name(std::string_view record, const Revision& revision) {
+  return name_of_secret(record, revision.number, 0);
+}
+
+Result<std::vector<KeptObject>> unpack(const Json& secret, const Revision& revision) {
+  std::optional<std::string> piece = from_base64(secret["data"][kDataKey].string_or(""));
+  if (revision.chunks != 1 || !piece) return fail(not_kept(revision, "the Secret does not hold them"));
+  return parse_compressed(*piece, revision);
 }
 
 Task<void> delete_revisions(kube::Client& client, const inventory::Inventory& inventory) {

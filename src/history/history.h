@@ -28,6 +28,13 @@ inline constexpr std::string_view kRevisionOfLabel = "fairlead.dev/revision-of";
 // The revisions of a bundle, the newest first, as the record had them when it was last read or written.
 std::vector<Revision> revisions_of(const inventory::Inventory& inventory);
 
+// The same for those who have only the record: the ConfigMap, or its metadata. Pure, as are the next two.
+std::vector<Revision> revisions_in(const Json& record);
+// Returns the name of the Secret that holds the manifests of a revision, or the first part of them.
+std::string secret_name(std::string_view record, const Revision& revision);
+// Returns the manifests of a revision from that Secret. Fails if they are in several.
+Result<std::vector<KeptObject>> unpack(const Json& secret, const Revision& revision);
+
 // What the last run of a bundle left in the record, whether it changed something or not.
 struct LastRun {
   std::string who;

@@ -4,6 +4,7 @@
 #include "admission/policy.h"
 #include "base/plain_text.h"
 #include "doctor/checks.h"
+#include "doctor/internal/parameters.h"
 #include "doctor/internal/texts.h"
 #include "readiness/shadow_objects.h"
 
@@ -51,6 +52,40 @@ void check_parameters(const Snapshot& snapshot, const Json& policy, Findings& fi
                       .next = get_command(key_of(policy))});
 }
 
+// Returns the parameter object that a binding names; nothing if it names none, or one in the namespace of each request.
+std::optional<object::Key> parameter_of(const Snapshot& snapshot, const Json& binding, const Json& policy) {
+  std::optional<admission::Policy> of = admission::Policy::read(policy);
+  std::optional<admission::Binding> by = admission::Binding::read(binding);
+  if (!of || !of->param_kind || !by || !by->param_ref || by->param_ref->name.empty()) return std::nullopt;
+  auto resource = std::ranges::find_if(snapshot.resources, [&](const object::Resource& one) {
+    return one.kind == of->param_kind->kind && one.api_version() == of->param_kind->api_version;
+  });
+  if (resource == snapshot.resources.end() || (resource->namespaced && by->param_ref->ns.empty())) return std::nullopt;
+  return object::Key{
+      .group = resource->group, .kind = resource->kind, .ns = by->param_ref->ns, .name = by->param_ref->name};
+}
+
+// True if requests are refused that the binding matches while its parameter does not exist.
+bool refuses_without_parameter(const Json& binding, const Json& policy) {
+  return admission::Binding::read(binding)->param_ref->deny_if_missing &&
+         admission::Policy::read(policy)->failure_policy == admission::FailurePolicy::fail;
+}
+
+void check_parameter(const Snapshot& snapshot, const Json& binding, const Json& policy, Findings& findings) {
+  std::optional<object::Key> key = parameter_of(snapshot, binding, policy);
+  if (!key || !snapshot.absent.contains(*key)) return;
+  bool refuses = refuses_without_parameter(binding, policy);
+  findings.push_back(
+      {.code = "policy-param-missing",
+       .severity = refuses ? Severity::error : Severity::warning,
+       .object = key_of(binding),
+       .what = fmt::format("{} {}", key_of(binding).text(), refuses ? "refuses everything" : "has no effect"),
+       .causes = {fmt::format("{}, which it names as its parameter, does not exist", key->text())},
+       .blocks = refuses ? "every request that it matches" : "",
+       .next = get_command(key_of(binding)),
+       .related = {*key}});
+}
+
 void check_types(const Json& policy, Findings& findings) {
   const Json& warnings = policy["status"]["typeChecking"]["expressionWarnings"];
   if (warnings.items().empty()) return;
@@ -67,7 +102,9 @@ void check_types(const Json& policy, Findings& findings) {
 }
 
 void check_binding(const Snapshot& snapshot, const Json& binding, const Kinds& kinds, Findings& findings) {
-  if (!snapshot.sees_all(kinds.policy) || snapshot.find(kinds.policy, "", policy_of(binding))) return;
+  if (const Json* policy = snapshot.find(kinds.policy, "", policy_of(binding)))
+    return check_parameter(snapshot, binding, *policy, findings);
+  if (!snapshot.sees_all(kinds.policy)) return;
   findings.push_back(
       {.code = "policy-missing",
        .severity = Severity::warning,
@@ -78,6 +115,17 @@ void check_binding(const Snapshot& snapshot, const Json& binding, const Kinds& k
 }
 
 }  // namespace
+
+std::vector<object::Key> policy_parameters(const Snapshot& snapshot) {
+  std::vector<object::Key> keys;
+  for (const Kinds& kinds : kKinds)
+    for (const Json& binding : snapshot.all(kinds.binding)) {
+      const Json* policy = snapshot.find(kinds.policy, "", policy_of(binding));
+      std::optional<object::Key> key = policy ? parameter_of(snapshot, binding, *policy) : std::nullopt;
+      if (key && std::ranges::find(keys, *key) == keys.end()) keys.push_back(*std::move(key));
+    }
+  return keys;
+}
 
 void check_policies(const Snapshot& snapshot, Findings& findings) {
   for (const Kinds& kinds : kKinds) {
