@@ -41,12 +41,9 @@ metadata:
 
   // Keeps the objects as the newest revision of the bundle.
   void keep_revision(std::string_view yaml) {
-    manifest::Collector collector{manifest::Limits()};
-    collector.add(yaml, "test.yaml");
-    auto bundle = std::move(collector).finish();
-    ASSERT_TRUE(bundle);
     std::vector<history::KeptObject> kept;
-    for (const object::Object& one : bundle->objects) kept.push_back(history::kept(one, "created", false, "salt"));
+    manifest::Bundle bundle = manifest::bundle_of(yaml);
+    for (const object::Object& one : bundle.objects) kept.push_back(history::kept(one, "created", false, "salt"));
     history::Revision revision{.number = 3, .how = "done", .chunks = 1};
     record().make("metadata").make("annotations").make("fairlead.dev/revisions") = history::dump({revision});
     Json secret(Json::Object{{"apiVersion", "v1"}, {"kind", "Secret"}});
