@@ -56,6 +56,7 @@ int run(int argc, char** argv) {
   add_list(app, invocation);
   add_logs(app, invocation);
   add_plan(app, invocation);
+  add_retry(app, invocation);
   add_rollback(app, invocation);
   add_sandbox(app, invocation);
   add_shell_functions(app, invocation);

@@ -1,6 +1,7 @@
 #include "retry/retry.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 
 #include "async/scope.h"
@@ -32,8 +33,14 @@ std::string subjects_of(const std::vector<Missing>& missing) {
   return text;
 }
 
+// The name comes from the output of a command, and may be anything.
+bool is_plain(std::string_view name) {
+  return std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
+}
+
 std::string doctor_for(const Missing& missing) {
-  return missing.what == Missing::What::webhook ? "fairlead doctor webhook " + missing.name : "fairlead doctor";
+  bool is_webhook = missing.what == Missing::What::webhook && is_plain(missing.name);
+  return is_webhook ? "fairlead doctor webhook " + missing.name : "fairlead doctor";
 }
 
 class Engine {
@@ -55,7 +62,7 @@ class Engine {
     ending_.took = world_.loop.now() - begun_;
     if (cluster_)
       for (const auto& [verb, count] : cluster_->client->counts()) ending_.requests += count;
-    journal_.add({.kind = EventKind::ended, .state = std::string(name_of(ending_.how))});
+    journal_.add({.kind = EventKind::ended, .state = std::string(name_of(ending_.how)), .details = details()});
     co_return std::move(ending_);
   }
 
@@ -67,6 +74,10 @@ class Engine {
   Task<bool> run_once();
   Task<bool> consider(const Failure& failure, WallTime begun);
   Task<bool> wait_before_next(const Failure& failure);
+  // Fails if there is no use in a retry.
+  Task<Result<Waited>> wait_for_missing(const Failure& failure, TimePoint due);
+  Error taken_back(const Failure& failure) const;
+  Json details() const;
   bool finish(Ending::How how) {
     ending_.how = how;
     return false;
@@ -99,6 +110,24 @@ class Engine {
   std::optional<Cluster> cluster_;
   std::optional<Error> unreachable_;
 };
+
+Json Engine::details() const {
+  auto seconds = [](Duration duration) { return std::chrono::duration<double>(duration).count(); };
+  Json::Array attempts;
+  for (const Attempt& attempt : ending_.attempts) {
+    Json one(Json::Object{{"exitCode", int64_t{attempt.ending.exit_code()}}, {"seconds", seconds(attempt.took)}});
+    if (attempt.failure) {
+      one.make("failure") = name_of(attempt.failure->kind);
+      one.make("cause") = attempt.failure->cause;
+    }
+    if (attempt.waited > Duration::zero()) {
+      one.make("waitedSeconds") = seconds(attempt.waited);
+      one.make("proved") = attempt.is_proved;
+    }
+    attempts.push_back(std::move(one));
+  }
+  return Json::Object{{"attempts", std::move(attempts)}};
+}
 
 Task<bool> Engine::run_once() {
   TimePoint begun = now();
@@ -204,24 +233,24 @@ bool Engine::go_on(std::string why) {
   return true;
 }
 
-Task<bool> Engine::wait_before_next(const Failure& failure) {
-  TimePoint begun = now(), due = std::min(begun + options_.delay, deadline_);
+Error Engine::taken_back(const Failure& failure) const {
+  Error gone(ErrorKind::unavailable, fmt::format("{} is not registered any more", subjects_of(failure.missing)));
+  return Error(ErrorKind::unavailable, fmt::format("{} takes back what it installs, so it cannot be retried", program_))
+      .because(std::move(gone).because(failure.cause))
+      .next("leave out --atomic or --rollback-on-failure");
+}
+
+Task<Result<Waited>> Engine::wait_for_missing(const Failure& failure, TimePoint due) {
   std::string subjects = subjects_of(failure.missing);
   CancelSource limit(stop_);
   CancelAt timer(world_.loop, due, limit);
   Waited waited{.how = Waited::How::unknown, .reason = {}};
   if (const Cluster* cluster = this->cluster()) {
     Awaited awaited = co_await find_awaited(*cluster, failure.missing).governed_by(&limit);
-    if (failure.is_rolled_back && awaited.unregistered)
-      co_return fail_with(
-          Error(ErrorKind::unavailable,
-                fmt::format("{} takes back what it installs, so it cannot be retried", program_))
-              .because(Error(ErrorKind::unavailable, fmt::format("{} is not registered any more", subjects))
-                           .because(failure.cause))
-              .next("leave out --atomic or --rollback-on-failure"));
+    if (failure.is_rolled_back && awaited.unregistered) co_return fail(taken_back(failure));
     std::string where = cluster->text.empty() ? "" : " in " + cluster->text;
     tell(EventKind::note, "waiting",
-         fmt::format("waiting up to {} for {}{}", shown_time(due - begun), subjects, where));
+         fmt::format("waiting up to {} for {}{}", shown_time(due - now()), subjects, where));
     waited = co_await retry::wait_for(*cluster, awaited, options_, due, journal_, stop_);
   } else {
     waited.reason = unreachable_->message();
@@ -232,19 +261,27 @@ Task<bool> Engine::wait_before_next(const Failure& failure) {
         fmt::format("it cannot be found out when {} works, so the whole delay is waited: {}", subjects, waited.reason));
     (void)co_await sleep_until(world_.loop, due).governed_by(&limit);
   }
+  co_return waited;
+}
+
+Task<bool> Engine::wait_before_next(const Failure& failure) {
+  TimePoint begun = now();
+  Result<Waited> waited = co_await wait_for_missing(failure, std::min(begun + options_.delay, deadline_));
+  if (!waited) co_return fail_with(waited.error());
   Attempt& attempt = ending_.attempts.back();
   attempt.waited = now() - begun;
-  attempt.is_proved = waited.how == Waited::How::there;
+  attempt.is_proved = waited->how == Waited::How::there;
   if (is_stopped()) co_return finish(Ending::How::interrupted);
+  std::string subjects = subjects_of(failure.missing), took = shown_time(attempt.waited);
   if (attempt.is_proved)
     co_return go_on(
         fmt::format("{} works after {:.1f}s", subjects, std::chrono::duration<double>(attempt.waited).count()));
-  if (now() < deadline_)
-    co_return go_on(fmt::format("{} does not work after {}{}", subjects, shown_time(attempt.waited),
-                                waited.reason.empty() ? "" : " (" + waited.reason + ")"));
+  if (now() < deadline_ && waited->how == Waited::How::unknown) co_return go_on(fmt::format("{} are over", took));
+  std::string reason = waited->reason.empty() ? "" : " (" + waited->reason + ")";
+  if (now() < deadline_) co_return go_on(fmt::format("{} does not work after {}{}", subjects, took, reason));
   Error error(ErrorKind::timeout,
               fmt::format("{} does not work after {} (--timeout)", subjects, shown_time(*options_.timeout)));
-  if (!waited.reason.empty()) error = std::move(error).because(waited.reason);
+  if (!waited->reason.empty()) error = std::move(error).because(waited->reason);
   co_return fail_with(std::move(error).next(doctor_for(failure.missing.front())));
 }
 
@@ -253,16 +290,6 @@ Task<bool> Engine::wait_before_next(const Failure& failure) {
 std::string CommandEnding::text() const {
   if (exit_status) return fmt::format("exit status {}", *exit_status);
   return fmt::format("signal {} ({})", signal, strsignal(signal));
-}
-
-std::string_view name_of(Ending::How how) {
-  switch (how) {
-    case Ending::How::done: return "done";
-    case Ending::How::failed: return "failed";
-    case Ending::How::timed_out: return "timed out";
-    case Ending::How::interrupted: return "interrupted";
-  }
-  return "";
 }
 
 Task<Ending> retry(World world, Options options, journal::Journal& journal, CancelSource* stop) {

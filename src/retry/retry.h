@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "journal/journal.h"
+#include "journal/outcome.h"
 #include "kube/client.h"
 #include "kube/discovery.h"
 #include "retry/failure.h"
@@ -77,7 +78,7 @@ struct Attempt {
 };
 
 struct Ending {
-  enum class How { done, failed, timed_out, interrupted };
+  using How = journal::Outcome;
   How how = How::done;
   // Empty if the command could not be started.
   std::vector<Attempt> attempts = {};
@@ -85,7 +86,6 @@ struct Ending {
   Duration took{};
   uint64_t requests = 0;
 };
-std::string_view name_of(Ending::How how);
 
 // Cancelling `stop` (may be null) gives up waiting, and the command is not run again; a command that is running is left
 // alone, since whoever cancels also tells it. The task itself must not be cancelled.

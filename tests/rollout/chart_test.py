@@ -1,4 +1,5 @@
-"""examples/mothership on a real cluster, with the real helm: helm loses the race of its own chart, Fairlead wins it.
+"""examples/mothership on a real cluster, with the real helm: helm loses the race of its own chart, Fairlead wins it, and helm wins it
+under `fairlead retry`.
 
 Whether the custom resources were checked is judged by the webhook's own record. helm is built from its Go module (about two minutes,
 once). A whole cluster is brought up for it, unless FAIRLEAD_RACE_CLUSTER names one.
@@ -107,6 +108,25 @@ class Mothership(unittest.TestCase):
         result = self.run_tool("helm", "install", "mothership", CHART, "-n", self.namespace)
         self.assertNotEqual(result.returncode, 0, result.stdout)
         self.assertIn("failed calling webhook", result.stderr)
+
+    def test_helm_wins_with_retry(self):
+        journal = pathlib.Path(self.env["HOME"]) / "journal"
+        result = self.run_tool(FAIRLEAD, "retry", "--delay", "2m", "--journal", str(journal), "--",
+                               "helm", "upgrade", "--install", "mothership", CHART, "-n", self.namespace)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("failed calling webhook", result.stderr)
+        self.assertIn("running helm again (retry 1 of 3)", result.stderr)
+        self.assertEqual(self.reviewed(), set(FLEETS))
+        events = [json.loads(line) for line in journal.read_text().splitlines()]
+        self.assertEqual([one["exitCode"] for one in events[-1]["details"]["attempts"]], [1, 0])
+        proved = next(one["seconds"] for one in events if one["event"] == "ready")
+        runs = [one["seconds"] for one in events if one.get("state") == "running"]
+        print(f"helm was run again {runs[1] - proved:.3f} s after the webhook was proved to work")
+
+    def test_retry_does_not_run_into_a_failed_installation(self):
+        result = self.run_tool(FAIRLEAD, "retry", "--", "helm", "install", "mothership", CHART, "-n", self.namespace)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn(f"  because   Helm release {self.namespace}/mothership is left failed, so its name is in use\n", result.stderr)
 
 
 if __name__ == "__main__":
