@@ -295,6 +295,13 @@ TEST(Client, says_who_it_is_and_what_it_takes_and_tells_of_every_request) {
   EXPECT_EQ(observed, std::vector<std::string>{"/api/v1/namespaces/a/pods/p 200 3"});
 }
 
+TEST(Client, what_is_bound_to_a_connection_is_not_sent_over_another) {
+  World world;
+  world.server.say({.error = connection_lost()});
+  EXPECT_FALSE(world.loop.run(world.client.request({.target = "/version", .connection = 7})));
+  EXPECT_EQ(world.server.seen.size(), 1u);
+}
+
 TEST(Client, an_answer_that_is_no_json) {
   World world;
   world.server.say({.body = "<html>hunter2</html>"});

@@ -135,6 +135,23 @@ error: ConfigMap default/x still exists after 5s
             "done\nConfigMap default/x met: it does not exist\nConfigMap default/never-was met: it does not exist\n");
 }
 
+TEST_F(WaitTest, AnotherObjectUnderTheNameIsNotWaitedFor) {
+  send("POST", kMaps, R"({"metadata":{"name":"x","finalizers":["example.com/keep"]}})");
+  send("DELETE", std::string(kMaps) + "/x");
+  send("PATCH", std::string(kMaps) + "/x", R"({"metadata":{"finalizers":null}})", 10s);
+  send("POST", kMaps, map_named("x"), 10s);
+  EXPECT_EQ(wait({"configmap/x"}, "delete", {.timeout = 60s}).how, Ending::How::done);
+}
+
+TEST_F(WaitTest, WhatComesLaterDoesNotHaveToBeDeleted) {
+  Selection app{.selector = "app=a"};
+  send("POST", kMaps, map_named("one", R"({"app":"a"})"));
+  send("POST", kMaps, map_named("two", R"({"app":"a"})"), 5s);
+  send("DELETE", std::string(kMaps) + "/one", "", 10s);
+  EXPECT_EQ(shown(wait({"cm"}, "delete", {.timeout = 60s}, app)),
+            "done\nConfigMap default/one met: it does not exist\n");
+}
+
 TEST_F(WaitTest, Selectors) {
   Selection app{.selector = "app=a"};
   EXPECT_EQ(shown(wait({"cm"}, "ready", {.existence_timeout = 3s}, app)),
