@@ -24,18 +24,37 @@ def sandbox(kubeconfig, *arguments):
             process.wait(timeout=60)
 
 
-class OnSandbox(unittest.TestCase):
-    """Each test has a folder and a sandbox of its own."""
+class WithFairlead(unittest.TestCase):
+    """Runs the binary in a folder, with an environment; those below say which."""
     maxDiff = None
-
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        kubeconfig = self.folder / "kubeconfig"
-        self.enterContext(sandbox(kubeconfig))
-        self.env = {**os.environ, "KUBECONFIG": str(kubeconfig)}
+    folder: pathlib.Path
+    env: dict[str, str]
 
     def fairlead(self, *arguments, code=0, stdin=""):
         result = subprocess.run([FAIRLEAD, *arguments], input=stdin, capture_output=True, text=True, timeout=60, env=self.env,
                                 cwd=self.folder)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result
+
+
+def begin(enter):
+    """A folder with a sandbox whose kubeconfig is in it, and the environment for it."""
+    folder = pathlib.Path(enter(tempfile.TemporaryDirectory()))
+    kubeconfig = folder / "kubeconfig"
+    enter(sandbox(kubeconfig))
+    return folder, {**os.environ, "KUBECONFIG": str(kubeconfig)}
+
+
+class OnSandbox(WithFairlead):
+    """Each test has a folder and a sandbox of its own."""
+
+    def setUp(self):
+        self.folder, self.env = begin(self.enterContext)
+
+
+class OnSharedSandbox(WithFairlead):
+    """The tests of a class share a folder and a sandbox."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder, cls.env = begin(cls.enterClassContext)

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from tests.cli.on_sandbox import FAIRLEAD, sandbox
+from tests.cli.on_sandbox import FAIRLEAD, OnSharedSandbox
 
 
 def deployment(name, **annotations):
@@ -17,22 +17,7 @@ def deployment(name, **annotations):
             "spec": {"selector": {"matchLabels": {"app": name}}, "template": template}}
 
 
-class Waiting(unittest.TestCase):
-    maxDiff = None
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        kubeconfig = cls.folder / "kubeconfig"
-        cls.enterClassContext(sandbox(kubeconfig))
-        cls.env = {**os.environ, "KUBECONFIG": str(kubeconfig)}
-
-    def fairlead(self, *arguments, code=0, stdin=""):
-        result = subprocess.run([FAIRLEAD, *arguments], input=stdin, capture_output=True, text=True, timeout=60, env=self.env,
-                                cwd=self.folder)
-        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
-        return result
-
+class Waiting(OnSharedSandbox):
     def start(self, *arguments):
         process = subprocess.Popen([FAIRLEAD, "wait", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env=self.env)

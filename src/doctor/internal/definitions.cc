@@ -13,8 +13,7 @@
 namespace fairlead::doctor {
 namespace {
 
-constexpr size_t kMessageBytes = 300;
-constexpr Duration kPatience = std::chrono::minutes(1);
+constexpr Duration kEstablishingTakes = std::chrono::minutes(1);
 
 std::string message_of(const Json& condition) {
   return plain_text(
@@ -57,7 +56,7 @@ void check_established(const Snapshot& snapshot, const Json& definition, Finding
   bool has_names = object::has_status(object::condition(definition, "NamesAccepted"), "True");
   if (!object::has_status(established, "False") || !has_names) return;
   std::optional<WallTime> since = parse_timestamp(established["lastTransitionTime"].string_or(""));
-  if (since && *since + kPatience > snapshot.now) return;
+  if (since && *since + kEstablishingTakes > snapshot.now) return;
   object::Key key = key_of(definition);
   findings.push_back({.code = "crd-not-established",
                       .severity = Severity::error,

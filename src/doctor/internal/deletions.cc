@@ -10,7 +10,7 @@ namespace fairlead::doctor {
 namespace {
 
 // Controllers get this long to remove their finalizers.
-constexpr Duration kPatience = std::chrono::minutes(5);
+constexpr Duration kDeletionTakes = std::chrono::minutes(5);
 
 std::vector<Json> both(const Snapshot& snapshot, std::string_view first, std::string_view second) {
   std::vector<Json> all = snapshot.all(first);
@@ -72,7 +72,7 @@ class Cases {
 
 bool is_stuck(const Snapshot& snapshot, const Json& object) {
   std::optional<WallTime> deleted = parse_timestamp(object["metadata"]["deletionTimestamp"].string_or(""));
-  return deleted && *deleted + kPatience < snapshot.now;
+  return deleted && *deleted + kDeletionTakes < snapshot.now;
 }
 
 Finding finding_for(const Json& object, removal::Explanation why) {

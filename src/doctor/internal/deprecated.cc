@@ -9,8 +9,6 @@
 namespace fairlead::doctor {
 namespace {
 
-constexpr size_t kMessageBytes = 300;
-
 struct Deprecated {
   std::string_view api_version;
   // Separated by spaces.

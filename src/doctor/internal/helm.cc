@@ -8,7 +8,7 @@ namespace fairlead::doctor {
 namespace {
 
 // A helm that is still running may take this long.
-constexpr Duration kPatience = std::chrono::minutes(15);
+constexpr Duration kHelmTakes = std::chrono::minutes(15);
 
 }  // namespace
 
@@ -17,7 +17,7 @@ void check_helm(const Snapshot& snapshot, Findings& findings) {
     std::optional<kube::HelmRelease> release = kube::read_helm_release(secret);
     if (!release || !release->is_pending()) continue;
     std::optional<WallTime> created = parse_timestamp(secret["metadata"]["creationTimestamp"].string_or(""));
-    if (created && *created + kPatience > snapshot.now) continue;
+    if (created && *created + kHelmTakes > snapshot.now) continue;
     findings.push_back({.code = "helm-release-pending",
                         .severity = Severity::warning,
                         .object = key_of(secret),

@@ -11,8 +11,6 @@
 namespace fairlead::doctor {
 namespace {
 
-constexpr size_t kMessageBytes = 300;
-
 struct Kinds {
   std::string_view policy;
   std::string_view binding;

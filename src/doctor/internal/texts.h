@@ -10,6 +10,9 @@
 
 namespace fairlead::doctor {
 
+// So much is quoted of a message that comes from the cluster.
+inline constexpr size_t kMessageBytes = 400;
+
 // "a", "a and b", "a, b, c and 4 more"
 std::string listed(const std::vector<std::string>& names);
 

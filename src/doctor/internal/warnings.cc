@@ -15,7 +15,6 @@ namespace {
 
 // Kubernetes keeps Events for an hour unless it is told otherwise.
 constexpr Duration kRecent = std::chrono::hours(1);
-constexpr size_t kMessageBytes = 400;
 constexpr std::string_view kAccountPrefix = "system:serviceaccount:";
 
 // The warnings of the last hour, the newest first.

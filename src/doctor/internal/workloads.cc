@@ -16,11 +16,11 @@ namespace {
 using readiness::State;
 
 // A rollout or a start that takes less than this is nothing to report.
-constexpr Duration kPatience = std::chrono::minutes(5);
+constexpr Duration kStartTakes = std::chrono::minutes(5);
 
 bool is_old(const Snapshot& snapshot, std::string_view timestamp) {
   std::optional<WallTime> then = parse_timestamp(timestamp);
-  return !then || *then + kPatience < snapshot.now;
+  return !then || *then + kStartTakes < snapshot.now;
 }
 
 // When the state of the workload last changed, as far as its conditions tell.
