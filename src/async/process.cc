@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "async/internal/child.h"
+#include "async/process_listening.h"
 #include "async/scope.h"
 
 namespace fairlead {
@@ -47,8 +48,10 @@ class Collector {
  public:
   enum class Excess { is_too_much, drops_the_oldest };
 
-  Collector(asio::io_context& io, Fd pipe, size_t limit, Excess excess)
-      : pipe_(io, pipe.release()), limit_(limit), excess_(excess) {
+  using Listener = std::function<void(std::string_view piece)>;
+
+  Collector(asio::io_context& io, Fd pipe, size_t limit, Excess excess, Listener listener)
+      : pipe_(io, pipe.release()), limit_(limit), excess_(excess), listener_(std::move(listener)) {
     pipe_.non_blocking(true);
   }
 
@@ -87,6 +90,7 @@ class Collector {
     ssize_t size = read(pipe_.native_handle(), piece, most);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return Taken::nothing_yet;
     if (size <= 0) return Taken::end;
+    if (listener_) listener_(std::string_view(piece, static_cast<size_t>(size)));
     text_.append(piece, static_cast<size_t>(size));
     if (excess_ == Excess::is_too_much) too_much_ = text_.size() > limit_;
     else if (text_.size() > 2 * limit_ + kPiece) text_.erase(0, text_.size() - limit_);
@@ -96,6 +100,7 @@ class Collector {
   Descriptor pipe_;
   size_t limit_;
   Excess excess_;
+  Listener listener_;
   std::string text_;
   bool too_much_ = false;
 };
@@ -108,6 +113,10 @@ std::string ProcessResult::ending() const {
 }
 
 Task<Result<ProcessResult>> run_process(RealLoop& loop, ProcessSpec spec) {
+  return run_listening(loop, std::move(spec), {});
+}
+
+Task<Result<ProcessResult>> run_listening(RealLoop& loop, ProcessSpec spec, ProcessListener listener) {
   if (spec.argv.empty() || spec.argv[0].empty()) co_return fail(ErrorKind::invalid, "exec: no executable was given");
   CancelSource give_up(co_await current_cancel());
   if (give_up.cancelled()) co_return fail(cancelled_error());
@@ -133,8 +142,10 @@ Task<Result<ProcessResult>> run_process(RealLoop& loop, ProcessSpec spec) {
 
   CO_TRY_ASSIGN(Fd pidfd, watch_end(child));
   Descriptor ending(loop.io(), pidfd.release());
-  Collector output(loop.io(), std::move(output_pipe.read), spec.max_output, Collector::Excess::is_too_much);
-  Collector errors(loop.io(), std::move(errors_pipe.read), spec.max_errors, Collector::Excess::drops_the_oldest);
+  auto excess = listener.on_output ? Collector::Excess::drops_the_oldest : Collector::Excess::is_too_much;
+  Collector output(loop.io(), std::move(output_pipe.read), spec.max_output, excess, listener.on_output);
+  Collector errors(loop.io(), std::move(errors_pipe.read), spec.max_errors, Collector::Excess::drops_the_oldest,
+                   listener.on_errors);
 
   // The pipes are read while it is being ended, too: it may have something to say.
   Scope pipes(loop, nullptr);

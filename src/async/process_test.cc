@@ -11,6 +11,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "async/process_listening.h"
 #include "async/scope.h"
 #include "base/temp_folder_testing.h"
 
@@ -120,6 +121,26 @@ TEST_F(Process, TooMuchOutputEndsIt) {
 TEST_F(Process, KeepsTheEndOfManyErrors) {
   ProcessResult result = shell("yes | head -c 1000000 >&2; printf done >&2", {.max_errors = 10});
   EXPECT_EQ(result.errors, "y\ny\ny\ndone");
+}
+
+TEST_F(Process, TellsWhatItWritesAsItComes) {
+  std::string output, errors;
+  // The program goes on when its first line has been heard.
+  ProcessListener listener{.on_output =
+                               [&](std::string_view piece) {
+                                 output += piece;
+                                 temp_.write("heard", "");
+                               },
+                           .on_errors = [&](std::string_view piece) { errors += piece; }};
+  ProcessSpec spec{
+      .argv = {"sh", "-c", "echo one; while [ ! -e heard ]; do sleep 0.01; done; echo two; echo three >&2"},
+      .directory = folder_,
+      .max_output = 2};
+  ProcessResult result = loop_.run(run_listening(loop_, std::move(spec), std::move(listener))).value();
+  EXPECT_EQ(output, "one\ntwo\n");
+  EXPECT_EQ(errors, "three\n");
+  EXPECT_EQ(result.output, "o\n");
+  EXPECT_EQ(result.exit_status, 0);
 }
 
 TEST_F(Process, DoesNotWaitForWhatItLeavesInTheBackground) {

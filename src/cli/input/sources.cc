@@ -18,15 +18,8 @@ namespace {
 
 constexpr Duration kFetchTime = std::chrono::minutes(1);
 
-// Everything that is to be read.
-struct Sources {
-  std::vector<std::string> files;
-  std::vector<std::string> kustomizations;
-  std::vector<render::Chart> charts;
-};
-
 Sources sources_of(const Invocation& invocation, const SourceFlags& flags) {
-  Sources sources{.files = flags.files, .kustomizations = flags.kustomizations};
+  Sources sources{.files = flags.files, .recursive = flags.recursive, .kustomizations = flags.kustomizations};
   if (!flags.chart.empty())
     sources.charts.push_back({.chart = flags.chart, .release = flags.release, .flags = invocation.behind});
   if (!flags.empty() || !invocation.config) return sources;
@@ -39,8 +32,8 @@ Sources sources_of(const Invocation& invocation, const SourceFlags& flags) {
   return sources;
 }
 
-manifest::Options options_of(RealLoop& loop, const SourceFlags& flags, Duration timeout) {
-  manifest::Options options{.recursive = flags.recursive};
+manifest::Options options_of(RealLoop& loop, bool recursive, Duration timeout) {
+  manifest::Options options{.recursive = recursive};
   Duration limit = timeout > Duration::zero() ? std::min(timeout, kFetchTime) : kFetchTime;
   options.fetch = [&loop, limit](std::string address, size_t max_bytes) {
     return fetch(loop, std::move(address), max_bytes, limit);
@@ -85,16 +78,6 @@ Task<Result<std::vector<manifest::Text>>> render_all(RealLoop& loop, const Globa
   co_return texts;
 }
 
-Task<std::expected<manifest::Bundle, manifest::Errors>> read(RealLoop& loop, const Globals& globals,
-                                                             const SourceFlags& flags, Sources sources,
-                                                             const Reading& reading) {
-  manifest::Options options = options_of(loop, flags, reading.timeout);
-  std::vector<std::string> files = sources.files;
-  auto rendered = co_await render_all(loop, globals, std::move(sources), reading);
-  if (!rendered) co_return std::unexpected(manifest::Errors{rendered.error()});
-  co_return co_await manifest::read_with(std::move(files), std::move(options), *std::move(rendered));
-}
-
 int report_all(const manifest::Errors& errors) {
   for (const Error& error : errors) report(error);
   auto is_late = [](const Error& error) { return error.kind() == ErrorKind::timeout; };
@@ -131,6 +114,16 @@ std::string bundle_name(const std::string& name, const SourceFlags& flags) {
   return name.empty() ? flags.release : name;
 }
 
+Task<std::expected<manifest::Bundle, manifest::Errors>> read_bundle(RealLoop& loop, const Globals& globals,
+                                                                    Sources sources, Reading reading) {
+  manifest::Options options = options_of(loop, sources.recursive, reading.timeout);
+  std::vector<std::string> files = sources.files;
+  auto rendered = co_await render_all(loop, globals, std::move(sources), reading).governed_by(reading.stop);
+  if (!rendered) co_return std::unexpected(manifest::Errors{rendered.error()});
+  co_return co_await manifest::read_with(std::move(files), std::move(options), *std::move(rendered))
+      .governed_by(reading.stop);
+}
+
 Task<std::expected<manifest::Bundle, int>> read_sources(RealLoop& loop, const Invocation& invocation,
                                                         const SourceFlags& flags, Reading reading) {
   Sources sources = sources_of(invocation, flags);
@@ -140,7 +133,7 @@ Task<std::expected<manifest::Bundle, int>> read_sources(RealLoop& loop, const In
     report(std::move(checked).error().next(fmt::format("fairlead {} --help", flags.command)));
     co_return std::unexpected(kUsage);
   }
-  auto bundle = co_await read(loop, invocation.globals, flags, std::move(sources), reading).governed_by(reading.stop);
+  auto bundle = co_await read_bundle(loop, invocation.globals, std::move(sources), reading);
   if (reading.stop && reading.stop->cancelled()) {
     report(cancelled_error());
     co_return std::unexpected(kInterrupted);

@@ -10,6 +10,7 @@
 #include "cli/core/flags.h"
 #include "cli/core/invocation.h"
 #include "manifest/manifest.h"
+#include "render/render.h"
 
 namespace fairlead::cli {
 
@@ -27,6 +28,16 @@ struct SourceFlags {
   std::string command;
 
   bool empty() const { return files.empty() && kustomizations.empty() && chart.empty(); }
+};
+
+// Everything that is to be read.
+struct Sources {
+  // As -f takes them.
+  std::vector<std::string> files = {};
+  bool recursive = false;
+  std::vector<std::string> kustomizations = {};
+  // A chart without a release is rendered under the name of the bundle.
+  std::vector<render::Chart> charts = {};
 };
 
 // Adds the flags to `command`. `flags` must live as long as `command`.
@@ -49,9 +60,12 @@ struct Reading {
   bool offline = false;
 };
 
-// Reads everything that the flags name, or else the sources of fairlead.yaml. Charts and kustomizations are rendered
-// first. On failure, reports every error and returns the exit code of the command. No source at all is an error of the
-// command line.
+// Reads the sources. Charts and kustomizations are rendered first. Returns every error.
+Task<std::expected<manifest::Bundle, manifest::Errors>> read_bundle(RealLoop& loop, const Globals& globals,
+                                                                    Sources sources, Reading reading);
+
+// Reads everything that the flags name, or else the sources of fairlead.yaml. On failure, reports every error and
+// returns the exit code of the command. No source at all is an error of the command line.
 Task<std::expected<manifest::Bundle, int>> read_sources(RealLoop& loop, const Invocation& invocation,
                                                         const SourceFlags& flags, Reading reading);
 
