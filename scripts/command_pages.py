@@ -18,7 +18,7 @@ class Help:
 
     def __init__(self, fairlead, name):
         self.name = name
-        text = subprocess.run([fairlead, *([name] if name else []), "--help"], check=True, capture_output=True, text=True).stdout
+        text = subprocess.run([fairlead, *name.split(), "--help"], check=True, capture_output=True, text=True).stdout
         summary, _, rest = text.partition("Usage: ")
         self.summary = " ".join(summary.split())
         self.usage, _, rest = rest.partition("\n")
@@ -96,11 +96,24 @@ def markdown_table(title, rows):
     return "\n".join(lines)
 
 
+def file_name(*words):
+    return "-".join(" ".join(words).split()) + ".md"
+
+
+def pages_of(fairlead, name=""):
+    """The command and those below it, by their whole names."""
+    page = Help(fairlead, name)
+    pages = {f"fairlead {name}".strip(): page}
+    for row in page.tables.get("Subcommands", []):
+        pages |= pages_of(fairlead, f"{name} {row.flags}".strip())
+    return pages
+
+
 def markdown(page, title):
     parts = [f"# {title}", page.summary + ("" if page.summary.endswith(".") else "."), f"```\n{page.usage}\n```"]
     for head, rows in page.tables.items():
         if head == "Subcommands":
-            parts.append("## Commands\n" + "\n".join(f"- [{row.flags}]({row.flags}.md): {row.text}" for row in rows))
+            parts.append("## Commands\n" + "\n".join(f"- [{row.flags}]({file_name(page.name, row.flags)}): {row.text}" for row in rows))
         else:
             parts.append(markdown_table({"Positionals": "Arguments", "Options": "Flags"}.get(head, head), rows))
     for head, text, is_code in page.sections():
@@ -140,15 +153,14 @@ def main():
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--man", type=pathlib.Path)
     options = parser.parse_args()
-    top = Help(options.fairlead, "")
-    pages = {"fairlead": top, **{f"fairlead {row.flags}": Help(options.fairlead, row.flags) for row in top.tables["Subcommands"]}}
+    pages = pages_of(options.fairlead)
     version = subprocess.run([options.fairlead, "version"], check=True, capture_output=True, text=True).stdout.strip()
     for folder in filter(None, (options.markdown, options.man)):
         folder.mkdir(parents=True, exist_ok=True)
     names = [title.replace(" ", "-") for title in pages]
     for title, page in pages.items():
         if options.markdown:
-            (options.markdown / f"{page.name or 'fairlead'}.md").write_text(markdown(page, title))
+            (options.markdown / file_name(page.name or "fairlead")).write_text(markdown(page, title))
         if options.man:
             (options.man / f"{title.replace(' ', '-')}.1").write_text(man(page, title, version, names))
 

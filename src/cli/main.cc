@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   add_plan(app, invocation);
   add_retry(app, invocation);
   add_rollback(app, invocation);
+  add_run(app, invocation);
   add_sandbox(app, invocation);
   add_shell_functions(app, invocation);
   add_status(app, invocation);

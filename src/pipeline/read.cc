@@ -248,6 +248,16 @@ std::expected<Pipeline, std::vector<Error>> parse(std::string_view text, const s
   return Reader(fields).read(*std::move(value), overrides, read);
 }
 
+std::vector<std::string> phase_names(const std::string& file) {
+  std::vector<std::string> names;
+  Result<std::string> text = read_file(file);
+  Result<Json> value = text ? yaml::parse_one(*text, file) : std::unexpected(text.error());
+  if (!value) return names;
+  for (const Json& phase : (*value)["phases"].items())
+    if (std::string_view name = phase["name"].string_or(""); is_name(name)) names.emplace_back(name);
+  return names;
+}
+
 std::expected<Pipeline, std::vector<Error>> load(const std::string& file, const Overrides& overrides) {
   Result<std::string> text = read_file(file);
   if (!text) return std::unexpected(std::vector{text.error()});

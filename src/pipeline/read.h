@@ -30,6 +30,9 @@ std::expected<Pipeline, std::vector<Error>> parse(std::string_view text, const s
                                                   const Overrides& overrides,
                                                   const std::function<Result<std::string>(const std::string&)>& read);
 
+// For completion: the phases of that file, as far as it can be read.
+std::vector<std::string> phase_names(const std::string& file);
+
 // Reads the pipeline of that file.
 std::expected<Pipeline, std::vector<Error>> load(const std::string& file, const Overrides& overrides);
 

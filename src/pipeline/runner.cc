@@ -172,17 +172,6 @@ class Run {
 
 }  // namespace
 
-std::string_view name_of(How how) {
-  switch (how) {
-    case How::done: return "done";
-    case How::failed: return "failed";
-    case How::timed_out: return "timed out";
-    case How::conflicts: return "conflicts";
-    case How::interrupted: return "interrupted";
-  }
-  return "";
-}
-
 std::string time_text(WallTime time) {
   return fmt::format("{:%FT%TZ}", std::chrono::floor<std::chrono::seconds>(time));
 }

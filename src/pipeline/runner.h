@@ -8,15 +8,14 @@
 #include "async/cancel.h"
 #include "async/loop.h"
 #include "async/task.h"
+#include "journal/outcome.h"
 #include "pipeline/events.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/state.h"
 
 namespace fairlead::pipeline {
 
-enum class How { done, failed, timed_out, conflicts, interrupted };
-// Returns "done", "timed out" and so on.
-std::string_view name_of(How how);
+using How = journal::Outcome;
 
 struct StepEnding {
   How how = How::done;

@@ -110,20 +110,22 @@ std::string State::text() const {
       .pretty();
 }
 
-std::vector<std::string> State::adapt(const Pipeline& pipeline) {
-  std::vector<std::string> notes;
+std::vector<Note> State::adapt(const Pipeline& pipeline) {
+  std::vector<Note> notes;
   std::vector<PhaseState> before = std::exchange(phases_, {});
   pipeline_ = pipeline.name;
   for (const PhaseState& phase : before)
     if (!pipeline.find(phase.name) && phase.status != Status::pending)
       notes.push_back(
-          fmt::format("phase {} is no longer in the pipeline; it was {}", phase.name, name_of(phase.status)));
+          {.phase = "",
+           .text = fmt::format("phase {} is no longer in the pipeline; it was {}", phase.name, name_of(phase.status))});
   for (size_t i = 0; i < pipeline.phases.size(); ++i) {
     const std::string& name = pipeline.phases[i].name;
     auto found = std::ranges::find(before, name, &PhaseState::name);
     phases_.push_back(found == before.end() ? PhaseState{.name = name} : *found);
     if (has_changed(pipeline, i))
-      notes.push_back(fmt::format("phase {} has changed since it was completed, and is not run again", name));
+      notes.push_back({.phase = name,
+                       .text = fmt::format("phase {} has changed since it was completed, and is not run again", name)});
   }
   return notes;
 }

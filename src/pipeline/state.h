@@ -39,6 +39,15 @@ struct PhaseState {
   bool operator==(const PhaseState&) const = default;
 };
 
+// What is different about a pipeline since its state was written.
+struct Note {
+  // The phase that was completed as something else; empty if the phase is gone.
+  std::string phase;
+  // One sentence.
+  std::string text;
+  bool operator==(const Note&) const = default;
+};
+
 class State {
  public:
   State() = default;
@@ -53,8 +62,8 @@ class State {
   const PhaseState& phase(size_t index) const { return phases_[index]; }
 
   // Adapts the state to the pipeline, which may have changed since: afterwards it has the same phases in the same
-  // order. New phases are pending. Returns a sentence for each phase that is gone, or was completed as something else.
-  std::vector<std::string> adapt(const Pipeline& pipeline);
+  // order. New phases are pending. Returns a note for each phase that is gone, or was completed as something else.
+  std::vector<Note> adapt(const Pipeline& pipeline);
   // True if the phase was completed, and would do something else now. Requires that the state is adapted.
   bool has_changed(const Pipeline& pipeline, size_t index) const;
 

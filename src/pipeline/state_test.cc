@@ -78,8 +78,9 @@ TEST(State, AChangedPipelineIsNoticed) {
 - {name: a, steps: [{wait: pod/1}, {wait: pod/3}]}
 - {name: c, steps: [{wait: pod/x}]}
 )");
-  EXPECT_THAT(state.adapt(changed), ElementsAre("phase b is no longer in the pipeline; it was completed",
-                                                "phase a has changed since it was completed, and is not run again"));
+  EXPECT_THAT(state.adapt(changed),
+              ElementsAre(Note{"", "phase b is no longer in the pipeline; it was completed"},
+                          Note{"a", "phase a has changed since it was completed, and is not run again"}));
   EXPECT_EQ(state.phases().size(), 3u);
   EXPECT_TRUE(state.has_changed(changed, 1));
   EXPECT_THAT(state.startable(changed), ElementsAre(0u, 2u));

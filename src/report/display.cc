@@ -35,6 +35,14 @@ void erase_when_ended_at_once() {
 
 }  // namespace
 
+void print_line(std::FILE* stream, const Line& line) {
+  std::string_view colour = has_colours(::fileno(stream)) ? colour_of(line.tone) : "";
+  write(stream, colour);
+  report::print(stream, shown_text(line));
+  if (!colour.empty()) write(stream, colours::kPlain);
+  write(stream, "\n");
+}
+
 Display::Display(Loop& loop, const journal::Journal& journal, Settings settings, std::unique_ptr<Narrator> narrator,
                  Board::Run run)
     : loop_(loop),
@@ -76,11 +84,7 @@ void Display::print(const std::vector<Line>& lines) {
 void Display::print(const Line& line) {
   bool is_for_out = settings_.format == Format::text && !line.is_problem;
   std::FILE* stream = is_for_out ? settings_.out : settings_.err;
-  std::string_view colour = has_colours(::fileno(stream)) ? colour_of(line.tone) : "";
-  write(stream, colour);
-  report::print(stream, shown_text(line));
-  if (!colour.empty()) write(stream, colours::kPlain);
-  write(stream, "\n");
+  print_line(stream, {.text = settings_.prefix + line.text, .tone = line.tone, .is_problem = line.is_problem});
 }
 
 void Display::draw() {

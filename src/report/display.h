@@ -30,6 +30,8 @@ struct Settings {
   Progress progress = Progress::plain;
   // One line per object, however many there are.
   bool all = false;
+  // Begins every line, if several runs share the streams: "[istio] ". Not for a live view.
+  std::string prefix = {};
   // Tell how many requests were sent.
   bool requests = false;
   std::FILE* out = stdout;
@@ -39,6 +41,9 @@ struct Settings {
   // The live view is not drawn before this returns true. A credential plugin may have a dialogue with the user first.
   std::function<bool()> may_draw = [] { return true; };
 };
+
+// Prints a line with its colour, if the stream shows colours.
+void print_line(std::FILE* stream, const Line& line);
 
 class Display {
  public:

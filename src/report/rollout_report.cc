@@ -77,7 +77,16 @@ std::string interruption_text(const Ending& ending) {
   return "error: interrupted\n" + (unready.empty() ? "" : fmt::format("  not ready {}\n", some_of(unready)));
 }
 
+std::vector<Count> object_counts(const Ending& ending) {
+  return counts_of(ending.objects, kCounted, [](State state) { return name_of(state); });
+}
+
 }  // namespace
+
+std::string totals_text(const Ending& ending) {
+  std::vector<Count> counts = object_counts(ending);
+  return tallies_text(kTallies, counts) + others_text(counts, ending);
+}
 
 RolloutReport::RolloutReport(Loop& loop, const journal::Journal& journal, Settings settings, bool dry_run)
     : output_(settings.format, settings.requests, settings.out, settings.err),
@@ -96,7 +105,7 @@ void RolloutReport::read(const Event& event) {
 
 void RolloutReport::finish(const Ending& ending) {
   display_.stop();
-  std::vector<Count> counts = counts_of(ending.objects, kCounted, [](State state) { return name_of(state); });
+  std::vector<Count> counts = object_counts(ending);
   Json::Object more = sums_of(counts);
   more.append("criticalPath", path_json(ending.critical_path));
   more.append("left", keys_json(ending.left));

@@ -29,4 +29,7 @@ class RolloutReport {
   std::optional<Github> github_ = Github::from_environment();
 };
 
+// Returns what became of the objects: "7 created", "3 objects: 2 created, 1 failed (refused)".
+std::string totals_text(const rollout::Ending& ending);
+
 }  // namespace fairlead::report

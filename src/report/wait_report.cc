@@ -57,6 +57,11 @@ std::string layers_text(const wait::WebhookEnding& webhook) {
   return text;
 }
 
+std::string totals_text(const Ending& ending) {
+  return ending.objects.empty() ? "nothing matches"
+                                : tallies_text(kTallies, counts_of(ending.objects, kCounted, words));
+}
+
 WaitReport::WaitReport(Loop& loop, const journal::Journal& journal, Settings settings, bool layers)
     : output_(settings.format, settings.requests, settings.out, settings.err),
       layers_(layers),
@@ -74,10 +79,9 @@ void WaitReport::read(const Event& event) {
 void WaitReport::finish(const Ending& ending) {
   display_.stop();
   std::vector<Count> counts = counts_of(ending.objects, kCounted, words);
-  std::string totals = ending.objects.empty() ? "nothing matches" : tallies_text(kTallies, counts);
   Closing closing{.outcome = name_of(ending.how),
                   .counts = counts,
-                  .totals = totals,
+                  .totals = totals_text(ending),
                   .took = ending.took,
                   .requests = ending.requests,
                   .causes = ending.causes,

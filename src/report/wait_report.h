@@ -24,6 +24,9 @@ class WaitReport {
   std::optional<Github> github_ = Github::from_environment();
 };
 
+// Returns what became of the objects: "2 met", "2 objects: 1 met, 1 timed out".
+std::string totals_text(const wait::Ending& ending);
+
 // Returns the layers of a webhook as a table, with its name above.
 std::string layers_text(const wait::WebhookEnding& webhook);
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import tempfile
 import time
 import unittest
 
@@ -304,6 +305,11 @@ class Rights(DayTwo):
         self.as_admin("apply", objects=[guard])
         self.addCleanup(self.remove, [guard])
         self.judge(["wait-webhooks"], ["wait", f"validatingwebhookconfiguration/guard-{self.home}"], [])
+
+    def test_run_events(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (folder / "p.yaml").write_text("phases: [{name: one, steps: [{command: ['true']}]}]")
+        self.judge(["run-events"], ["run", str(folder / "p.yaml")], [], lambda: (folder / "p.yaml.state").unlink(missing_ok=True))
 
     def test_zz_every_role_was_tried(self):
         self.assertEqual(TRIED, set(blocks()))

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import jsonschema
+import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMAS = ROOT / "docs/schemas"
@@ -36,6 +37,11 @@ class Schemas(unittest.TestCase):
             fairlead wait configmap/good -o json --journal wait.jsonl > wait.json
             fairlead wait configmap/good -o jsonl > wait.stream
             fairlead delete -f good.json --yes -o quiet
+            echo 'phases: [{name: one, steps: [{manifests: good.json}]}, {name: two, steps: [{command: ["false"]}]}]' > pipeline.yaml
+            fairlead run pipeline.yaml -o json > run.json
+            fairlead run pipeline.yaml -o jsonl > run.stream
+            fairlead run status pipeline.yaml -o json > run-status.json
+            fairlead delete -f good.json --yes -o quiet
             fairlead graph --offline -f good.json -o json > graph.json
             fairlead doctor -o json > doctor.json
             fairlead apply -f good.json --name shop -o quiet
@@ -57,7 +63,8 @@ class Schemas(unittest.TestCase):
         return [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
 
     def test_documents(self):
-        for name in ("apply", "delete", "doctor", "graph", "history", "history-diff", "list", "plan", "status", "trace", "version", "wait"):
+        for name in ("apply", "delete", "doctor", "graph", "history", "history-diff", "list", "plan", "run", "status", "trace", "version",
+                     "wait"):
             with self.subTest(name=name):
                 check(name, json.loads((self.folder / f"{name}.json").read_text()))
 
@@ -65,6 +72,17 @@ class Schemas(unittest.TestCase):
         document = json.loads((self.folder / "diff.json").read_text())
         self.assertEqual([one["action"] for one in document["objects"]], ["change"])
         check("plan", document)
+
+    def test_pipelines(self):
+        check("run", json.loads((self.folder / "run-status.json").read_text()))
+        *events, summary = self.lines("run.stream")
+        self.assertEqual([event["phase"] for event in events], ["two"] * 4)
+        for event in events + self.lines("pipeline.yaml.events"):
+            check("run-event", event)
+        check("run", {"schemaVersion": 1, "summary": summary})
+
+    def test_the_example_is_a_pipeline(self):
+        check("pipeline.schema", yaml.safe_load((ROOT / "examples/kof/kof.yaml").read_text()))
 
     def test_journals(self):
         for name in ("apply.jsonl", "delete.jsonl", "wait.jsonl"):
@@ -87,9 +105,10 @@ class Schemas(unittest.TestCase):
                 check("event", wrong)
 
     def test_every_schema_is_checked(self):
-        # That of fairlead.yaml describes input.
-        self.assertEqual(sorted(path.stem for path in SCHEMAS.glob("*.json") if path.name != "fairlead.schema.json"),
-                         ["apply", "delete", "doctor", "event", "graph", "history", "history-diff", "list", "plan", "status", "trace", "version", "wait"])
+        # Those of fairlead.yaml and of pipelines describe input.
+        self.assertEqual(sorted(path.stem for path in SCHEMAS.glob("*.json") if not path.name.endswith(".schema.json")),
+                         ["apply", "delete", "doctor", "event", "graph", "history", "history-diff", "list", "plan", "run", "run-event", "status",
+                          "trace", "version", "wait"])
 
 
 unittest.main()

@@ -24,6 +24,7 @@ void add_logs(Command app, Invocation& invocation);
 void add_plan(Command app, Invocation& invocation);
 void add_retry(Command app, Invocation& invocation);
 void add_rollback(Command app, Invocation& invocation);
+void add_run(Command app, Invocation& invocation);
 void add_sandbox(Command app, Invocation& invocation);
 void add_shell_functions(Command app, Invocation& invocation);
 void add_status(Command app, Invocation& invocation);

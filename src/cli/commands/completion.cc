@@ -7,6 +7,7 @@
 #include "cli/commands/complete.h"
 #include "cli/core/connect.h"
 #include "cli/core/exit_code.h"
+#include "pipeline/read.h"
 
 namespace fairlead::cli {
 namespace {
@@ -66,10 +67,18 @@ end
 complete -c fairlead -f -a '(__fairlead_complete)'
 )";
 
+// The phases of the first word that is a pipeline.
+std::vector<std::string> phases_of(std::span<const std::string> words) {
+  for (const std::string& word : words)
+    if (std::vector<std::string> phases = pipeline::phase_names(word); !phases.empty()) return phases;
+  return {};
+}
+
 }  // namespace
 
 int print_candidates(Command app, std::span<const std::string> words) {
   auto values_of = [&](const std::string& option) {
+    if (option == "PHASE" || option == "--from") return phases_of(words);
     bool is_bundle = option == "NAME" || option == "--name";
     return is_bundle ? bundle_names(words) : kubeconfig_names(option);
   };
