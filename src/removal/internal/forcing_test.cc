@@ -89,6 +89,23 @@ TEST_F(ForcingTest, ContentsOfANamespaceThatMayNotBeChangedAreReported) {
       << events();
 }
 
+TEST_F(ForcingTest, FinalizersOfKubernetesStayWhileThereAreOthers) {
+  put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" +
+      config_map("held", "finalizers: [acme.dev/never]", "team") +
+      config_map("used", "finalizers: [kubernetes.io/pvc-protection]", "team"));
+  std::vector<std::string> questions;
+  Options options = forcing();
+  options.ask = [&](std::string text) -> Task<bool> {
+    questions.push_back(std::move(text));
+    co_return questions.size() < 3;
+  };
+  remove_named({"namespace/team"}, options);
+  ASSERT_GE(questions.size(), 2U) << events();
+  EXPECT_EQ(questions[1],
+            "Namespace team is stuck. The finalizers of the remaining objects in it would be removed by force, without "
+            "the cleanup that they wait for: ConfigMap team/held (acme.dev/never).");
+}
+
 TEST_F(ForcingTest, AnEmptyNamespaceThatNobodyFinalizesLosesItsOwnFinalizers) {
   sandbox_.core().options.delays.controller = minutes(60);
   sandbox_.core().options.delays.namespace_retry = minutes(60);

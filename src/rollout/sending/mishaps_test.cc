@@ -144,6 +144,23 @@ TEST_F(MishapsTest, ATakeoverThatIsRefusedIsAnError) {
   EXPECT_THAT(reports(ending), HasSubstr("may not"));
 }
 
+TEST_F(MishapsTest, NoMoreRequestsThanAllowedAreUnderWay) {
+  int under_way = 0, most = 0;
+  network_.before = [&](const http::Request& request) -> Task<void> {
+    if (!is(request, "PATCH", "/configmaps/")) co_return;
+    most = std::max(most, ++under_way);
+    (void)co_await sleep_for(loop_, seconds(1));
+    --under_way;
+  };
+  std::string yaml;
+  for (int i = 0; i < 10; ++i)
+    yaml += fmt::format("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{}}}\n", i);
+  Options options;
+  options.concurrency = 3;
+  EXPECT_EQ(apply_through(yaml, options).how, Ending::How::done) << events();
+  EXPECT_EQ(most, 3);
+}
+
 TEST_F(MishapsTest, WhatTheServerWarnsOfIsTold) {
   network_.warning = "299 - \"unknown field \\\"spec.x\\\"\"";
   Ending ending = apply_through(kMap);
