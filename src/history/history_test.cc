@@ -247,6 +247,18 @@ TEST_F(HistoryTest, ASecretOfSomebodyElseIsNotTouched) {
   EXPECT_TRUE(revisions_of(*inventory_).empty());
 }
 
+TEST_F(HistoryTest, ASecretThatIsNoLongerTheBundlesIsNotRead) {
+  ASSERT_EQ(keep({config_map("a", "1")}), 1);
+  kube::Call patch{.verb = "patch",
+                   .method = "PATCH",
+                   .target = "/api/v1/namespaces/default/secrets/fairlead-shop.revision-1",
+                   .content_type = "application/merge-patch+json",
+                   .body = R"({"metadata":{"labels":null,"ownerReferences":null}})"};
+  ASSERT_TRUE(loop_.run(client_.request(patch)));
+  EXPECT_EQ(value_of(1),
+            "the manifests of revision 1 are not kept: Secret default/fairlead-shop.revision-1 does not hold them");
+}
+
 TEST_F(HistoryTest, LargeManifestsAreInSeveralSecrets) {
   std::vector<object::Object> objects;
   for (int i = 0; i < 3; ++i) objects.push_back(config_map(fmt::format("m{}", i), noise(900000)));
