@@ -17,6 +17,24 @@ TEST_F(DoctorTest, AnEmptyClusterHasNoFindings) {
   EXPECT_THAT(found(), IsEmpty());
 }
 
+// What Fairlead itself creates for a moment to prove a webhook would look dangerous.
+TEST_F(DoctorTest, ShadowsOfARunAreNoFindings) {
+  add(R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: 0-fairlead-shadow-run-1, labels: {fairlead.dev/shadow: run}}
+webhooks:
+- name: shadow.fairlead.dev
+  clientConfig: {service: {name: nobody, namespace: nowhere}}
+  rules: [{apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*']}]
+  failurePolicy: Fail
+  timeoutSeconds: 30
+  sideEffects: None
+  admissionReviewVersions: [v1]
+)");
+  EXPECT_THAT(found(), IsEmpty());
+}
+
 TEST_F(DoctorTest, WebhookOrphaned) {
   std::erase_if(objects_, [](const Json& one) { return namespace_of(one) == "operator"; });
   remove("Namespace", "operator");
