@@ -142,6 +142,28 @@ TEST_F(StatusTest, WhatTheLastRunCouldNotApplyIsNotDrift) {
   EXPECT_EQ(now.drifted(), 0u);
 }
 
+TEST_F(StatusTest, WhatBlocksAnObjectIsFoundBehindWhatIsReady) {
+  (void)apply(R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: first}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: second, annotations: {fairlead.dev/needs: ConfigMap/first}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: third, annotations: {fairlead.dev/needs: ConfigMap/second}}
+)");
+  remove("configmaps", "first");
+  remove("configmaps", "third");
+  BundleStatus now = status();
+  ASSERT_EQ(now.objects.size(), 3u);
+  ASSERT_EQ(now.objects[2].blocked_by.size(), 1u);
+  EXPECT_EQ(now.objects[2].blocked_by[0].text(), "ConfigMap default/first");
+}
+
 TEST_F(StatusTest, WhatWasDeletedIsGoneAndWhatNeedsItSaysSo) {
   (void)apply(R"(
 apiVersion: v1
