@@ -8,6 +8,10 @@
 # sandbox_core, in the namespace of sandbox.
 # A file that includes what its room does not declare fails the build (CheckIncludes.cmake).
 #
+# In a release build four files of a room are compiled as one: that takes half the time. So files of one room share their
+# anonymous namespaces there, and may not define the same name in them. A room whose files have tables of the same name on
+# purpose says APART. Other builds compile each file by itself, and notice a missing include.
+#
 # Headers that many files include are precompiled, once for all rooms: those of kube for the rooms that use it, and with
 # HEAVY asio those of Asio. A room declares its uses all the same.
 include(GoogleTest)
@@ -16,6 +20,7 @@ include(GoogleTest)
 # scripts run on what users run.
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   set(FAIRLEAD_TESTS_OF_THE_WHOLE ON)
+  set(FAIRLEAD_UNITY ON)
 endif()
 
 set(FAIRLEAD_LIGHT_HEADERS <algorithm> <charconv> <chrono> <coroutine> <deque> <expected> <functional> <list> <map> <memory>
@@ -35,7 +40,7 @@ function(fairlead_precompiled name)
 endfunction()
 
 function(fairlead_room name)
-  cmake_parse_arguments(ARG "" "" "USES;LIBS;HEAVY;TESTS_USE" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "" "USES;LIBS;HEAVY;TESTS_USE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc internal/*.cc)
   file(GLOB headers CONFIGURE_DEPENDS *.h internal/*.h)
   set(tests ${sources})
@@ -68,6 +73,10 @@ function(fairlead_room name)
     set(precompiled_for_tests pch_test_kube)
   endif()
   target_precompile_headers(${name} REUSE_FROM ${precompiled})
+  if(FAIRLEAD_UNITY AND NOT ARG_APART)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+    target_compile_options(${name} PRIVATE -Wno-shadow)  # an alias of another file
+  endif()
 
   if(tests)
     add_executable(${name}_test ${tests})

@@ -10,7 +10,7 @@
 namespace fairlead::pipeline {
 namespace {
 
-std::unexpected<Error> cannot_write(const std::string& path, int number) {
+std::unexpected<Error> cannot_write_events(const std::string& path, int number) {
   return fail(Error(ErrorKind::invalid, fmt::format("the events file {} cannot be written", path))
                   .because(std::strerror(number))
                   .next("--events FILE keeps it elsewhere"));
@@ -48,9 +48,9 @@ Json to_json(const Event& event) {
 
 Result<std::unique_ptr<EventFile>> EventFile::open(std::string path) {
   int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (descriptor < 0) return cannot_write(path, errno);
+  if (descriptor < 0) return cannot_write_events(path, errno);
   std::unique_ptr<EventFile> file(new EventFile(std::move(path), descriptor));
-  if (!ends_in_a_line(descriptor) && ::write(descriptor, "\n", 1) != 1) return cannot_write(file->path_, errno);
+  if (!ends_in_a_line(descriptor) && ::write(descriptor, "\n", 1) != 1) return cannot_write_events(file->path_, errno);
   return file;
 }
 
@@ -62,7 +62,7 @@ Result<void> EventFile::add(const Event& event) {
   while (!rest.empty()) {
     ssize_t size = ::write(descriptor_, rest.data(), rest.size());
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return cannot_write(path_, errno);
+    if (size < 0) return cannot_write_events(path_, errno);
     rest.remove_prefix(size_t(size));
   }
   return {};

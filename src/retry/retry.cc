@@ -33,6 +33,15 @@ std::string subjects_of(const std::vector<Missing>& missing) {
   return text;
 }
 
+// What follows the subjects: a kind is served, everything else works.
+std::string_view state_text(const std::vector<Missing>& missing, bool is_there) {
+  using What = Missing::What;
+  bool is_kind = std::ranges::all_of(
+      missing, [](const Missing& one) { return one.what == What::kind || one.what == What::definition; });
+  if (is_kind) return is_there ? "is served" : "is not served";
+  return is_there ? "works" : "does not work";
+}
+
 // The name comes from the output of a command, and may be anything.
 bool is_plain(std::string_view name) {
   return std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
@@ -272,15 +281,14 @@ Task<bool> Engine::wait_before_next(const Failure& failure) {
   attempt.waited = now() - begun;
   attempt.is_proved = waited->how == Waited::How::there;
   if (is_stopped()) co_return finish(Ending::How::interrupted);
-  std::string subjects = subjects_of(failure.missing), took = shown_time(attempt.waited);
+  std::string took = shown_time(attempt.waited);
+  std::string seen = fmt::format("{} {}", subjects_of(failure.missing), state_text(failure.missing, attempt.is_proved));
   if (attempt.is_proved)
-    co_return go_on(
-        fmt::format("{} works after {:.1f}s", subjects, std::chrono::duration<double>(attempt.waited).count()));
+    co_return go_on(fmt::format("{} after {:.1f}s", seen, std::chrono::duration<double>(attempt.waited).count()));
   if (now() < deadline_ && waited->how == Waited::How::unknown) co_return go_on(fmt::format("{} are over", took));
   std::string reason = waited->reason.empty() ? "" : " (" + waited->reason + ")";
-  if (now() < deadline_) co_return go_on(fmt::format("{} does not work after {}{}", subjects, took, reason));
-  Error error(ErrorKind::timeout,
-              fmt::format("{} does not work after {} (--timeout)", subjects, shown_time(*options_.timeout)));
+  if (now() < deadline_) co_return go_on(fmt::format("{} after {}{}", seen, took, reason));
+  Error error(ErrorKind::timeout, fmt::format("{} after {} (--timeout)", seen, shown_time(*options_.timeout)));
   if (!waited->reason.empty()) error = std::move(error).because(waited->reason);
   co_return fail_with(std::move(error).next(doctor_for(failure.missing.front())));
 }

@@ -195,7 +195,7 @@ TEST_F(RetryTest, ADefinitionThatNeverComes) {
   EXPECT_EQ(shown(ending),
             "failed after 2 runs\nhelm failed with exit status 1: CRD w.example.com does not exist\n"
             "waiting up to 10s for CRD w.example.com in context test\n"
-            "CRD w.example.com does not work after 10s (it does not exist yet): running helm again (retry 1 of 1)\n"
+            "CRD w.example.com is not served after 10s (it does not exist yet): running helm again (retry 1 of 1)\n"
             "error: helm failed 2 times\n  because   CRD w.example.com does not exist\n  next      fairlead doctor\n");
 }
 

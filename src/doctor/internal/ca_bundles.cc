@@ -86,7 +86,7 @@ bool share_a_certificate(const std::vector<x509::Certificate>& a, const std::vec
 }
 
 // Webhooks behind one Service are served with one certificate, so one caBundle must fit all of them.
-class Comparison {
+class CaComparison {
  public:
   void add(const Backend& backend, std::vector<x509::Certificate> roots, Findings& findings) {
     auto [first, is_new] = firsts_.try_emplace(backend.host(), First{.backend = backend, .roots = roots});
@@ -124,7 +124,7 @@ std::optional<std::vector<x509::Certificate>> roots_of(const Backend& backend) {
 }
 
 void check_ca_bundles(const Snapshot& snapshot, Findings& findings) {
-  Comparison comparison;
+  CaComparison comparison;
   for (const Backend& backend : backends_of(snapshot)) {
     if (backend.insecure || (!backend.service && backend.ca_bundle.empty())) continue;
     if (!admission::has_certificate(backend.ca_bundle)) {
