@@ -25,7 +25,7 @@ def unit(number):
     """Nine objects, each of a kind that doctor lists."""
     ns, name = f"bench-{number % NAMESPACES}", f"app-{number}"
     rbac, labels = "rbac.authorization.k8s.io", {"app": name}
-    pod = {"containers": [{"name": "app", "image": "registry.example.com/app:1"}]}
+    pod: dict = {"containers": [{"name": "app", "image": "registry.example.com/app:1"}]}
     template = {"metadata": {"labels": labels}, "spec": {**pod, "serviceAccountName": name}}
     return [
         named("v1", "ServiceAccount", name, ns),

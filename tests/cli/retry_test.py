@@ -145,7 +145,8 @@ class Retry(OnSandbox):
                          "  because   its output names no webhook, CRD or API that is not there yet\n")
 
     def test_wrong_command_lines(self):
-        for arguments, words in (([], "nothing says which command to run"), (["--"], "nothing says which command to run"),
+        nothing: list[str] = []
+        for arguments, words in ((nothing, "nothing says which command to run"), (["--"], "nothing says which command to run"),
                                  (["helm", "list"], "has to come after it"), (["--delay", "soon", "--", "true"], "is not a duration"),
                                  (["--retries", "-1", "--", "true"], "--retries")):
             with self.subTest(arguments):
