@@ -8,8 +8,6 @@
 namespace fairlead::cli {
 namespace {
 
-using rollout::Ending;
-
 constexpr int kMostInFlight = 10000;
 
 void add_bundle_flags(Command command, RolloutFlags& flags) {
