@@ -165,7 +165,7 @@ class Failures(unittest.TestCase):
     def test_a_container_that_fails_is_quoted(self):
         name = f"broken-{SEED}"
         container = {"name": "app", "image": late_webhook.IMAGE, "imagePullPolicy": "Never",
-                     "command": ["/bin/busybox", "sh", "-c", "echo connecting; echo no database >&2; exit 3"]}
+                     "command": ["/bin/busybox", "sh", "-c", "(echo connecting; echo no database) >&2; exit 3"]}
         job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "broken", "namespace": name},
                "spec": {"backoffLimit": 0, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}}
         result = fairlead([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, job])
