@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/printable.h"
+#include "base/replace_file.h"
 #include "pipeline/read.h"
 
 namespace fairlead::pipeline {
@@ -20,18 +20,6 @@ std::unexpected<Error> cannot_write(const std::string& path, int number) {
   return fail(Error(ErrorKind::invalid, fmt::format("the state {} cannot be written", path))
                   .because(std::strerror(number))
                   .next("--state FILE keeps it elsewhere"));
-}
-
-Result<void> write_all(int descriptor, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    ssize_t size = ::write(descriptor, text.data(), text.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return cannot_write(path, errno);
-    text.remove_prefix(size_t(size));
-  }
-  // A machine that goes down must not leave an empty file under the right name.
-  if (::fsync(descriptor) != 0) return cannot_write(path, errno);
-  return {};
 }
 
 std::string lock_path(const std::string& state_path) { return state_path + ".lock"; }
@@ -72,14 +60,9 @@ std::expected<std::optional<State>, std::vector<Error>> read_state(const std::st
 }
 
 Result<void> write_state(const State& state, const std::string& path) {
-  std::string draft = path + ".XXXXXX";
-  int descriptor = ::mkstemp(draft.data());
-  if (descriptor < 0) return cannot_write(path, errno);
-  Result<void> written = write_all(descriptor, state.text(), path);
-  ::close(descriptor);
-  if (written && ::rename(draft.c_str(), path.c_str()) != 0) written = cannot_write(path, errno);
-  if (!written) ::unlink(draft.c_str());
-  return written;
+  int failure = replace_file(path, state.text());
+  if (failure != 0) return cannot_write(path, failure);
+  return {};
 }
 
 Result<std::unique_ptr<StateLock>> StateLock::acquire(const std::string& state_path, std::string_view holder) {

@@ -1,16 +1,12 @@
 #include "cli/runs/plan_file.h"
 
-#include <fcntl.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <sstream>
+
+#include "base/replace_file.h"
 
 namespace fairlead::cli {
 namespace {
@@ -28,21 +24,6 @@ std::vector<std::string> strings_of(const Json& list) {
 }
 
 std::string text_of(const Json& value) { return std::string(value.string_or("")); }
-
-std::unexpected<Error> cannot_write(const std::string& path) {
-  return fail(
-      Error(ErrorKind::invalid, fmt::format("the plan cannot be written to {}", path)).because(std::strerror(errno)));
-}
-
-Result<void> write_all(int descriptor, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return cannot_write(path);
-    text.remove_prefix(size_t(written));
-  }
-  return {};
-}
 
 std::string difference(const PlanFile::Object& planned, const PlanFile::Object& now) {
   if (planned.action != now.action)
@@ -144,16 +125,10 @@ Result<PlanFile> parse_plan_file(std::string_view text, const std::string& path)
 }
 
 Result<void> write_plan_file(const PlanFile& file, const std::string& path) {
-  // Written beside the file and then renamed, so that nobody ever reads half of it, and an older file that others can
-  // read does not keep its mode.
-  std::string draft = path + ".XXXXXX";
-  int descriptor = ::mkstemp(draft.data());
-  if (descriptor < 0) return cannot_write(path);
-  Result<void> written = write_all(descriptor, to_text(file), path);
-  ::close(descriptor);
-  if (written && ::rename(draft.c_str(), path.c_str()) != 0) written = cannot_write(path);
-  if (!written) ::unlink(draft.c_str());
-  return written;
+  int failure = replace_file(path, to_text(file));
+  if (failure == 0) return {};
+  return fail(
+      Error(ErrorKind::invalid, fmt::format("the plan cannot be written to {}", path)).because(std::strerror(failure)));
 }
 
 Result<PlanFile> read_plan_file(const std::string& path) {

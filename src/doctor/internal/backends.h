@@ -37,8 +37,8 @@ struct Backend {
   std::string host() const;
 };
 
-// Returns all webhooks of the cluster except the temporary ones that Fairlead makes, in the order in which the API
-// server calls them.
+// Returns the webhooks of the cluster in the order that the API server calls them in, without the temporary ones that
+// Fairlead makes to prove others.
 std::vector<admission::Webhook> webhooks_of(const Snapshot& snapshot);
 std::string text_of(const admission::Webhook& webhook);
 object::Key key_of(const admission::Webhook& webhook);
