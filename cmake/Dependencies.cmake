@@ -1,4 +1,4 @@
-# Libraries from Debian, linked statically where they have code, so that the binary needs only libc and libm.
+# Libraries from Debian, linked statically where they have code: a release is a static binary.
 function(fairlead_static_library name)
   cmake_parse_arguments(ARG "" "" "FILES;USES" ${ARGN})
   add_library(${name} INTERFACE IMPORTED)

@@ -8,9 +8,12 @@
 # sandbox_core, in the namespace of sandbox.
 # A file that includes what its room does not declare fails the build (CheckIncludes.cmake).
 #
-# In a release build four files of a room are compiled as one: that takes half the time. So files of one room share their
+# In a release build eight files of a room are compiled as one: that takes half the time. So files of one room share their
 # anonymous namespaces there, and may not define the same name in them. A room whose files have tables of the same name on
 # purpose says APART. Other builds compile each file by itself, and notice a missing include.
+#
+# A room whose code never takes a noticeable part of a run says COLD. A release build inlines less of it, which makes the binary
+# smaller and compiles faster.
 #
 # Headers that many files include are precompiled, once for all rooms: those of kube for the rooms that use it, and with
 # HEAVY asio those of Asio. A room declares its uses all the same.
@@ -40,7 +43,7 @@ function(fairlead_precompiled name)
 endfunction()
 
 function(fairlead_room name)
-  cmake_parse_arguments(ARG "APART" "" "USES;LIBS;HEAVY;TESTS_USE" ${ARGN})
+  cmake_parse_arguments(ARG "APART;COLD" "" "USES;LIBS;HEAVY;TESTS_USE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc internal/*.cc)
   file(GLOB headers CONFIGURE_DEPENDS *.h internal/*.h)
   set(tests ${sources})
@@ -74,8 +77,13 @@ function(fairlead_room name)
   endif()
   target_precompile_headers(${name} REUSE_FROM ${precompiled})
   if(FAIRLEAD_UNITY AND NOT ARG_APART)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     target_compile_options(${name} PRIVATE -Wno-shadow)  # an alias of another file
+  endif()
+
+  if(ARG_COLD AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    # -Os would not go with the precompiled headers.
+    target_compile_options(${name} PRIVATE "SHELL:-mllvm -inline-threshold=25")
   endif()
 
   if(tests)

@@ -1,0 +1,17 @@
+cmake_minimum_required(VERSION 3.25)
+# Writes text files as constants of a C++ file: deploy/chart/values.yaml becomes `kValues`.
+# cmake -D "FILES=a.yaml;b.yaml" -D HEADER=room/texts.h -D NAMESPACE=fairlead::room -D OUTPUT=texts.cc -P EmbedTexts.cmake
+set(text "#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\n\n")
+foreach(file ${FILES})
+  file(READ ${file} content)
+  if(content MATCHES "\\)_text_\"")
+    message(FATAL_ERROR "${file} holds the end mark of a C++ string")
+  endif()
+  get_filename_component(name ${file} NAME_WE)
+  string(SUBSTRING ${name} 0 1 first)
+  string(TOUPPER ${first} first)
+  string(SUBSTRING ${name} 1 -1 rest)
+  string(APPEND text "const std::string_view k${first}${rest} = R\"_text_(${content})_text_\";\n\n")
+endforeach()
+string(APPEND text "}  // namespace ${NAMESPACE}\n")
+file(WRITE ${OUTPUT} "${text}")
