@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "cel/cel.h"
-#include "cel/node.h"
+#include "cel/internal/node.h"
 
 namespace fairlead::cel {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "cel/node.h"
+#include "cel/internal/node.h"
 
 namespace fairlead::cel {
 namespace {

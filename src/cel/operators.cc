@@ -2,7 +2,7 @@
 #include <array>
 #include <cmath>
 
-#include "cel/node.h"
+#include "cel/internal/node.h"
 
 namespace fairlead::cel {
 namespace {

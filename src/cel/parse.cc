@@ -3,8 +3,8 @@
 #include <charconv>
 
 #include "cel/cel.h"
-#include "cel/node.h"
-#include "cel/token.h"
+#include "cel/internal/node.h"
+#include "cel/internal/token.h"
 
 namespace fairlead::cel {
 namespace {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "draw/formats.h"
-#include "draw/groups.h"
-#include "draw/layout.h"
+#include "draw/internal/groups.h"
+#include "draw/internal/layout.h"
 #include "draw/svg.h"
 #include "manifest/manifest_testing.h"
 

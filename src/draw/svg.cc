@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/printable.h"
-#include "draw/groups.h"
-#include "draw/layout.h"
+#include "draw/internal/groups.h"
+#include "draw/internal/layout.h"
 
 namespace fairlead::draw {
 namespace {

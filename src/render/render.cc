@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "render/helm.h"
+#include "render/internal/helm.h"
 #include "render/program.h"
 
 namespace fairlead::render {

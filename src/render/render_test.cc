@@ -113,7 +113,7 @@ TEST_F(Render, AClusterThatHasNotTheKindsYetIsNoObstacle) {
       "the kinds of the chart\n");
   EXPECT_EQ(calls(),
             "/bin/helm version --short\n"
-            "/bin/helm template --include-crds --namespace web --dry-run=server -- shop oci://x/shop\n"
+            "/bin/helm template --include-crds --namespace web --dry-run=server --take-ownership -- shop oci://x/shop\n"
             "/bin/helm template --include-crds --namespace web --kube-version v1.37.1 --api-versions v1 -- shop "
             "oci://x/shop\n");
   temp_.write("chart/templates/a.yaml", "kind: A\n");

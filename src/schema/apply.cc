@@ -6,8 +6,8 @@
 
 #include "base/go_quoted.h"
 #include "schema/defaults/stored.h"
-#include "schema/last_applied.h"
-#include "schema/managers.h"
+#include "schema/internal/last_applied.h"
+#include "schema/internal/managers.h"
 #include "schema/types/typed.h"
 
 namespace fairlead::schema {

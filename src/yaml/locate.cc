@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "yaml/decode.h"
-#include "yaml/json_positions.h"
-#include "yaml/parser.h"
-#include "yaml/path_finder.h"
+#include "yaml/internal/decode.h"
+#include "yaml/internal/json_positions.h"
+#include "yaml/internal/parser.h"
+#include "yaml/internal/path_finder.h"
 
 namespace fairlead::yaml {
 namespace {

@@ -1,11 +1,11 @@
 // Splitting a text into documents, the way kubectl does it, and reading them one by one.
 #include <algorithm>
 
-#include "yaml/builder.h"
-#include "yaml/decode.h"
-#include "yaml/excerpt.h"
-#include "yaml/json_positions.h"
-#include "yaml/scalar.h"
+#include "yaml/internal/builder.h"
+#include "yaml/internal/decode.h"
+#include "yaml/internal/excerpt.h"
+#include "yaml/internal/json_positions.h"
+#include "yaml/internal/scalar.h"
 #include "yaml/yaml.h"
 
 namespace fairlead::yaml {

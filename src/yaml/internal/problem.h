@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "yaml/excerpt.h"
+#include "yaml/internal/excerpt.h"
 
 namespace fairlead::yaml {
 

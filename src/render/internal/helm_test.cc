@@ -1,4 +1,4 @@
-#include "render/helm.h"
+#include "render/internal/helm.h"
 
 #include <gmock/gmock.h>
 
@@ -41,7 +41,7 @@ TEST(Helm, ThreeIsToldWhatIsServedEvenIfItAsksTheCluster) {
 TEST(Helm, FourLearnsFromTheClusterWhatIsServed) {
   EXPECT_THAT(template_command(kChart, target(), {.major = 4, .minor = 3}, Asking::yes),
               ElementsAre("helm", "template", "--include-crds", "--namespace", "web", "--is-upgrade", "--kube-context",
-                          "prod", "--dry-run=server", "--set", "a=b", "--", "shop", "./chart"));
+                          "prod", "--dry-run=server", "--take-ownership", "--set", "a=b", "--", "shop", "./chart"));
   EXPECT_THAT(template_command(kChart, target(), {.major = 4, .minor = 3}, Asking::no),
               ElementsAre("helm", "template", "--include-crds", "--namespace", "web", "--is-upgrade", "--kube-context",
                           "prod", "--kube-version", "v1.37.1", "--api-versions", "v1", "--api-versions", "v1/Pod",

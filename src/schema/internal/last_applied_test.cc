@@ -1,4 +1,4 @@
-#include "schema/last_applied.h"
+#include "schema/internal/last_applied.h"
 
 #include <gtest/gtest.h>
 

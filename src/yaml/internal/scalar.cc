@@ -1,4 +1,4 @@
-#include "yaml/scalar.h"
+#include "yaml/internal/scalar.h"
 
 #include <array>
 #include <charconv>

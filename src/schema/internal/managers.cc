@@ -1,4 +1,4 @@
-#include "schema/managers.h"
+#include "schema/internal/managers.h"
 
 #include <algorithm>
 #include <set>

@@ -1,8 +1,8 @@
-#include "yaml/builder.h"
+#include "yaml/internal/builder.h"
 
-#include "yaml/parser.h"
-#include "yaml/problem.h"
-#include "yaml/scalar.h"
+#include "yaml/internal/parser.h"
+#include "yaml/internal/problem.h"
+#include "yaml/internal/scalar.h"
 
 namespace fairlead::yaml {
 namespace {

@@ -1,4 +1,4 @@
-#include "yaml/json_positions.h"
+#include "yaml/internal/json_positions.h"
 
 #include "base/json.h"
 

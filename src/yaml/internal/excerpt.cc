@@ -1,4 +1,4 @@
-#include "yaml/excerpt.h"
+#include "yaml/internal/excerpt.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "render/helm.h"
+#include "render/internal/helm.h"
 
 #include <algorithm>
 #include <charconv>
@@ -65,6 +65,9 @@ std::vector<std::string> template_command(const Chart& chart, const Target& targ
   // When Helm 4 contacts the cluster, it learns from it what is served. Helm 3 never does in a template.
   bool is_told = target.has_cluster() && (asking == Asking::no || version.major < 4);
   if (asking == Asking::yes) words.emplace_back("--dry-run=server");
+  // Helm 4 would refuse to render an installation of which objects exist: a run that was killed has left some. Nothing
+  // is taken over in a dry run.
+  if (asking == Asking::yes && version.major >= 4) words.emplace_back("--take-ownership");
   if (is_told) {
     words.insert(words.end(), {"--kube-version", target.kube_version});
     for (const std::string& served : target.api_versions) words.insert(words.end(), {"--api-versions", served});

@@ -1,4 +1,4 @@
-#include "yaml/decode.h"
+#include "yaml/internal/decode.h"
 
 namespace fairlead::yaml {
 namespace {

@@ -1,4 +1,4 @@
-#include "draw/groups.h"
+#include "draw/internal/groups.h"
 
 #include <algorithm>
 #include <functional>

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "yaml/excerpt.h"
+#include "yaml/internal/excerpt.h"
 #include "yaml/yaml.h"
 
 namespace fairlead::yaml {

@@ -1,4 +1,4 @@
-#include "yaml/path_finder.h"
+#include "yaml/internal/path_finder.h"
 
 namespace fairlead::yaml {
 

@@ -1,4 +1,4 @@
-#include "cel/token.h"
+#include "cel/internal/token.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "draw/layout.h"
+#include "draw/internal/layout.h"
 
 #include <algorithm>
 #include <numeric>

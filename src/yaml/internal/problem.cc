@@ -1,4 +1,4 @@
-#include "yaml/problem.h"
+#include "yaml/internal/problem.h"
 
 namespace fairlead::yaml {
 namespace {

@@ -1,4 +1,4 @@
-#include "schema/last_applied.h"
+#include "schema/internal/last_applied.h"
 
 #include <algorithm>
 
@@ -31,7 +31,7 @@ Json in_order(const Json& value) {
 }
 
 // And as Go writes strings: so that they can stand in HTML. Outside of strings JSON has none of these.
-std::string go_text(const Json& value) {
+std::string annotation_text(const Json& value) {
   std::string out;
   for (char c : in_order(value).dump()) {
     if (c == '<') out += "\\u003c";
@@ -64,7 +64,7 @@ void renew_last_applied(const Json& configuration, Json& object) {
     if (annotations.empty()) metadata.if_object()->erase("annotations");
   }
   Json::Object& annotations = *object.make("metadata").make("annotations").if_object();
-  annotations[kAnnotation] = go_text(applied);
+  annotations[kAnnotation] = annotation_text(applied);
   size_t size = 0;
   for (const Json::Member& one : annotations) size += one.key.size() + one.value.string_or("").size();
   if (size > kLargestAnnotations) annotations.erase(kAnnotation);
