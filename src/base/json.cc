@@ -79,6 +79,8 @@ Json& Json::Object::operator[](std::string_view key) {
 }
 
 Json& Json::Object::append(std::string key, Json value) {
+  // Most objects have more than one member.
+  if (members_.capacity() == 0) members_.reserve(2);
   return members_.emplace_back(std::move(key), std::move(value)).value;
 }
 

@@ -1,5 +1,5 @@
-// Reading JSON: RapidJSON's SAX reader (fast, iterative, strict about UTF-8) drives a small builder that enforces our
-// limits, and refuses repeated keys or brings them down to one.
+// Reading JSON: RapidJSON's SAX reader (iterative, strict about UTF-8) drives a small builder that enforces our limits,
+// and refuses repeated keys or brings them down to one. It reads what json_fast.h leaves to it.
 #include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/internal/json_fast.h"
 #include "base/json.h"
 
 namespace fairlead {
@@ -265,6 +266,8 @@ std::expected<Json::First, Json::Flaw> Json::parse_first(std::string_view text, 
 }
 
 Result<Json> Json::parse(std::string_view text, Limits limits) {
+  if (text.size() <= limits.bytes)
+    if (std::optional<Json> value = parse_fast(text, limits)) return *std::move(value);
   TRY_ASSIGN(Parsed parsed, parse_whole(text, limits, std::nullopt));
   return std::move(parsed.first.value);
 }

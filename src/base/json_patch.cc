@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "base/go_kind.h"
+
 namespace fairlead {
 namespace {
 
@@ -11,14 +13,6 @@ constexpr size_t kMaxDepth = 200;
 constexpr size_t kMaxCopied = size_t{3} << 20;
 // Members looked at and items moved: a list that grows at its front is moved once an item.
 constexpr size_t kMaxWork = 50'000'000;
-
-std::string_view go_kind(const Json& value) {
-  if (value.is_null()) return "null";
-  if (value.is_bool()) return "bool";
-  if (value.is_number()) return "number";
-  if (value.is_string()) return "string";
-  return value.is_array() ? "array" : "object";
-}
 
 std::unexpected<Error> invalid(std::string what) { return fail(Error(ErrorKind::invalid, std::move(what))); }
 

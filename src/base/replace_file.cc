@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 
 namespace fairlead {
 namespace {
@@ -22,7 +23,20 @@ int write_all(int descriptor, std::string_view text) {
 
 }  // namespace
 
-int replace_file(const std::string& path, std::string_view text) {
+std::string follow_links(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the kernel
+  std::filesystem::path target = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks; ++i) {
+    std::filesystem::path next = std::filesystem::read_symlink(target, error);
+    if (error) break;
+    target = next.is_absolute() ? next : target.parent_path() / next;
+  }
+  return target.string();
+}
+
+int replace_file(const std::string& link, std::string_view text) {
+  std::string path = follow_links(link);
   std::string draft = path + ".XXXXXX";
   int descriptor = ::mkstemp(draft.data());
   if (descriptor < 0) return errno;

@@ -98,4 +98,14 @@ std::optional<WallTime> parse_http_date(std::string_view text) {
       fmt::format("{}-{:02}-{}T{}Z", text.substr(12, 4), month / 3 + 1, text.substr(5, 2), text.substr(17, 8)));
 }
 
+std::string dump_micro_time(WallTime time) {
+  auto micros = std::chrono::floor<std::chrono::microseconds>(time);
+  auto days = std::chrono::floor<std::chrono::days>(micros);
+  std::chrono::year_month_day date(days);
+  std::chrono::hh_mm_ss clock(micros - days);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", int(date.year()), unsigned(date.month()),
+                     unsigned(date.day()), clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                     clock.subseconds().count());
+}
+
 }  // namespace fairlead

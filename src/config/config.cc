@@ -16,8 +16,8 @@ class Reader {
 
   std::expected<Config, std::vector<Error>> read(const Json& value) && {
     if (!value.is_object()) {
-      fields_.add(
-          {}, fmt::format("the file must be a mapping of keys such as name and sources, not {}", value.type_name()));
+      fields_.add({},
+                  fmt::format("the file must be a mapping of keys such as name and sources, not {}", type_text(value)));
       return std::unexpected(fields_.take_errors());
     }
     fields_.check_keys(value, top_keys(), {});

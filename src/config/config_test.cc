@@ -144,7 +144,7 @@ TEST(Config, WhatContradictsItself) {
 TEST(Config, WhatIsNoMapping) {
   EXPECT_EQ(
       errors_of("- a\n"),
-      "error: the file must be a mapping of keys such as name and sources, not array\n  from      fairlead.yaml:1\n");
+      "error: the file must be a mapping of keys such as name and sources, not a list\n  from      fairlead.yaml:1\n");
   EXPECT_EQ(
       errors_of(""),
       "error: the file must be a mapping of keys such as name and sources, not null\n  from      fairlead.yaml:1\n");

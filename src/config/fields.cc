@@ -31,6 +31,14 @@ std::string text_of(const Path& path) {
   return text;
 }
 
+std::string_view type_text(const Json& value) {
+  if (value.is_array()) return "a list";
+  if (value.is_object()) return "a mapping";
+  if (value.is_null()) return "null";
+  if (value.is_bool()) return "a boolean";
+  return value.is_number() ? "a number" : "a string";
+}
+
 Fields::Fields(std::string_view text, std::string file, Positions positions)
     : text_(text), file_(std::move(file)), positions_(positions) {}
 

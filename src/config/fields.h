@@ -17,6 +17,8 @@ using Path = std::vector<yaml::Step>;
 Path child(Path path, yaml::Step step);
 // "sources[0].values"
 std::string text_of(const Path& path);
+// What YAML calls the type of a value: "a list", "a mapping", "a string", "null".
+std::string_view type_text(const Json& value);
 
 class Fields {
  public:

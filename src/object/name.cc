@@ -30,6 +30,10 @@ bool is_dns_subdomain(std::string_view text) {
   }
 }
 
+bool is_dns_label(std::string_view text) {
+  return text.size() <= kNameLength && is_dns_subdomain(text) && !text.contains('.');
+}
+
 // Names come from anywhere, and an error shows them.
 std::string quoted(std::string_view text) {
   constexpr size_t kShown = 100;
@@ -49,9 +53,24 @@ Result<void> check_path_segment(std::string_view what, std::string_view name) {
   return {};
 }
 
+Result<void> check_dns_name(std::string_view what, std::string_view name) {
+  if (is_dns_subdomain(name)) return {};
+  return fail(ErrorKind::invalid,
+              "{} {} is no DNS name: it has at most {} lower-case letters, digits, '-' and '.', and each part of it "
+              "starts and ends with a letter or digit",
+              what, quoted(name), kPrefixLength);
+}
+
+Result<void> check_dns_label(std::string_view what, std::string_view name) {
+  if (is_dns_label(name)) return {};
+  return fail(ErrorKind::invalid,
+              "{} {} is no DNS label: it has at most {} lower-case letters, digits and '-', and starts and ends with a "
+              "letter or digit",
+              what, quoted(name), kNameLength);
+}
+
 Result<void> check_namespace(std::string_view name) {
-  bool is_label = name.size() <= kNameLength && is_dns_subdomain(name) && !name.contains('.');
-  if (is_label) return {};
+  if (is_dns_label(name)) return {};
   return fail(ErrorKind::invalid,
               "metadata.namespace {} is no namespace: it has at most {} lower-case letters, digits and '-', and starts "
               "and ends with a letter or digit",

@@ -14,6 +14,10 @@ Result<void> check_path_segment(std::string_view what, std::string_view name);
 
 // As the API server has it for every namespace.
 Result<void> check_namespace(std::string_view name);
+// As it has it for most other names: "shop.example.com". `what` is how an error calls it.
+Result<void> check_dns_name(std::string_view what, std::string_view name);
+// The same without dots and with at most 63 characters, as for a Service.
+Result<void> check_dns_label(std::string_view what, std::string_view name);
 // As it is for every kind that can be served.
 Result<void> check_kind(std::string_view kind);
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "x509/openssl.h"
+#include "x509/internal/openssl.h"
 
 namespace fairlead::x509 {
 namespace {

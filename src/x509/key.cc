@@ -1,6 +1,6 @@
 #include <openssl/pem.h>
 
-#include "x509/openssl.h"
+#include "x509/internal/openssl.h"
 
 namespace fairlead::x509 {
 namespace {
@@ -50,6 +50,13 @@ bool key_matches(const Certificate& certificate, const Key& key) {
   bool matches = X509_check_private_key(certificate.handle(), key.handle()) == 1;
   ERR_clear_error();
   return matches;
+}
+
+bool same_key(const Certificate& one, const Certificate& other) {
+  EVP_PKEY *first = X509_get0_pubkey(one.handle()), *second = X509_get0_pubkey(other.handle());
+  bool same = first && second && EVP_PKEY_eq(first, second) == 1;
+  ERR_clear_error();
+  return same;
 }
 
 }  // namespace fairlead::x509

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "x509/openssl.h"
+#include "x509/internal/openssl.h"
 
 namespace fairlead::x509 {
 namespace {
@@ -112,13 +112,18 @@ Result<void> sign(X509* certificate, const Key& key) {
   return {};
 }
 
+Result<void> check_authority(const KeyPair& ca) {
+  if (key_matches(ca.certificate, ca.key)) return {};
+  return fail(ErrorKind::invalid, "the key of certificate authority \"{}\" does not belong to its certificate",
+              ca.certificate.subject().common_name);
+}
+
 struct Started {
   OwnedX509 certificate;
   Key key;
 };
 
-Result<Started> start(WallTime from, WallTime until) {
-  TRY_ASSIGN(Key key, Key::generate());
+Result<Started> start(Key key, WallTime from, WallTime until) {
   OwnedX509 certificate(X509_new());
   if (!certificate || !X509_set_version(certificate.get(), X509_VERSION_3) ||
       !X509_set_pubkey(certificate.get(), key.handle()))
@@ -130,11 +135,11 @@ Result<Started> start(WallTime from, WallTime until) {
 
 }  // namespace
 
-Result<KeyPair> make_ca(std::string_view common_name, Duration validity, WallTime now) {
-  if (common_name.empty()) return fail(ErrorKind::invalid, "a certificate authority needs a name");
-  TRY_ASSIGN(Started started, start(now - kBackdated, now + validity));
+namespace {
+
+// Signs an authority whose subject is set already.
+Result<KeyPair> finish_ca(Started started) {
   X509* certificate = started.certificate.get();
-  TRY(add_to_subject(certificate, NID_commonName, "common name", common_name));
   if (!X509_set_issuer_name(certificate, X509_get_subject_name(certificate))) return failed("issuer");
   TRY(add_extension(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE"));
   TRY(add_extension(certificate, certificate, NID_key_usage, "critical,digitalSignature,keyCertSign,cRLSign"));
@@ -143,11 +148,29 @@ Result<KeyPair> make_ca(std::string_view common_name, Duration validity, WallTim
   return KeyPair{Adopt::certificate(started.certificate.release()), std::move(started.key)};
 }
 
+}  // namespace
+
+Result<KeyPair> make_ca(std::string_view common_name, Duration validity, WallTime now) {
+  if (common_name.empty()) return fail(ErrorKind::invalid, "a certificate authority needs a name");
+  TRY_ASSIGN(Key key, Key::generate());
+  TRY_ASSIGN(Started started, start(std::move(key), now - kBackdated, now + validity));
+  TRY(add_to_subject(started.certificate.get(), NID_commonName, "common name", common_name));
+  return finish_ca(std::move(started));
+}
+
+Result<KeyPair> renew_ca(const KeyPair& ca, Duration validity, WallTime now) {
+  TRY(check_authority(ca));
+  TRY_ASSIGN(Started started, start(ca.key, now - kBackdated, now + validity));
+  if (!X509_set_subject_name(started.certificate.get(), X509_get_subject_name(ca.certificate.handle())))
+    return failed("subject");
+  return finish_ca(std::move(started));
+}
+
 Result<KeyPair> make_leaf(const KeyPair& ca, const LeafSpec& spec, WallTime now) {
-  if (!key_matches(ca.certificate, ca.key))
-    return fail(ErrorKind::invalid, "the key of certificate authority \"{}\" does not belong to its certificate",
-                ca.certificate.subject().common_name);
-  TRY_ASSIGN(Started started, start(now - kBackdated, std::min(now + spec.validity, ca.certificate.not_after())));
+  TRY(check_authority(ca));
+  TRY_ASSIGN(Key key, Key::generate());
+  TRY_ASSIGN(Started started,
+             start(std::move(key), now - kBackdated, std::min(now + spec.validity, ca.certificate.not_after())));
   X509* certificate = started.certificate.get();
   X509* issuer = ca.certificate.handle();
   for (const std::string& organization : spec.organizations)

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "x509/openssl.h"
+#include "x509/internal/openssl.h"
 
 namespace fairlead::x509 {
 namespace {
@@ -132,9 +132,8 @@ bool Certificate::is_valid_for(std::string_view host) const {
   if (host.empty()) return false;
   std::string wanted = lower(host);
   return std::ranges::any_of(dns_names(), [&](const std::string& name) {
-    std::string pattern = lower(name);
-    if (pattern.ends_with('.')) pattern.pop_back();
-    return matches(pattern, wanted);
+    // A name with a dot at its end is none to Go, although it is one to a resolver.
+    return matches(lower(name), wanted);
   });
 }
 

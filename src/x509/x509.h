@@ -90,6 +90,8 @@ struct KeyPair {
 };
 
 bool key_matches(const Certificate& certificate, const Key& key);
+// Both are for the same key, as a certificate and its renewal are.
+bool same_key(const Certificate& one, const Certificate& other);
 
 enum class Usage { server, client };
 
@@ -98,6 +100,10 @@ inline constexpr Duration kBackdated = std::chrono::minutes(5);
 
 // A self-signed authority with a new P-256 key, valid until now + validity.
 Result<KeyPair> make_ca(std::string_view common_name, Duration validity, WallTime now);
+
+// A certificate with the authority's own key and subject, valid until now + validity. What either of the two has signed
+// verifies with both of them, so the order in which people get them does not matter.
+Result<KeyPair> renew_ca(const KeyPair& ca, Duration validity, WallTime now);
 
 struct LeafSpec {
   // Empty for none; at most 64 bytes, as X.509 has it.

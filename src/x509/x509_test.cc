@@ -5,7 +5,7 @@
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 
-#include "x509/openssl.h"
+#include "x509/internal/openssl.h"
 
 namespace fairlead::x509 {
 namespace {
@@ -62,6 +62,36 @@ TEST(Make, ALeafNeverOutlivesItsAuthority) {
   EXPECT_EQ(leaf(authority, {.dns_names = {"a"}, .validity = 20 * kDay}).certificate.not_after(), kNow + 10 * kDay);
 }
 
+std::string key_identifier(const Certificate& certificate, bool of_issuer) {
+  const ASN1_OCTET_STRING* id =
+      of_issuer ? X509_get0_authority_key_id(certificate.handle()) : X509_get0_subject_key_id(certificate.handle());
+  return id ? std::string(reinterpret_cast<const char*>(ASN1_STRING_get0_data(id)), size_t(ASN1_STRING_length(id)))
+            : "none";
+}
+
+TEST(Make, ARenewedAuthorityAndTheOldOneVerifyEachOthersLeaves) {
+  KeyPair old = ca("test CA", 10 * kDay);
+  KeyPair renewed = renew_ca(old, 20 * kDay, kNow).value();
+  EXPECT_EQ(renewed.certificate.subject(), old.certificate.subject());
+  EXPECT_EQ(renewed.key.to_pem(), old.key.to_pem());
+  EXPECT_TRUE(same_key(renewed.certificate, old.certificate));
+  EXPECT_FALSE(same_key(renewed.certificate, ca().certificate));
+  EXPECT_NE(renewed.certificate.serial(), old.certificate.serial());
+  EXPECT_EQ(renewed.certificate.not_after(), kNow + 20 * kDay);
+  EXPECT_TRUE(renewed.certificate.is_ca());
+  EXPECT_EQ(verdict(leaf(old), {renewed.certificate}, "a.example.com"), "trusted");
+  EXPECT_EQ(verdict(leaf(renewed), {old.certificate}, "a.example.com"), "trusted");
+}
+
+TEST(Make, KeyIdentifiersTellAuthoritiesOfOneNameApart) {
+  KeyPair one = ca(), other = ca();
+  KeyPair made = leaf(other);
+  EXPECT_EQ(key_identifier(made.certificate, true), key_identifier(other.certificate, false));
+  EXPECT_NE(key_identifier(one.certificate, false), key_identifier(other.certificate, false));
+  EXPECT_EQ(verdict(made, {one.certificate, other.certificate}, "a.example.com"), "trusted");
+  EXPECT_EQ(verdict(leaf(one), {one.certificate, other.certificate}, "a.example.com"), "trusted");
+}
+
 TEST(Make, SaysWhatItCannotMake) {
   KeyPair authority = ca();
   auto error = [&](LeafSpec spec) { return make_leaf(authority, spec, kNow).error().message(); };
@@ -74,6 +104,8 @@ TEST(Make, SaysWhatItCannotMake) {
   EXPECT_EQ(error({.common_name = name}), "common name \"" + name + "\" has 65 bytes; a certificate holds at most 64");
   EXPECT_EQ(make_ca("", kDay, kNow).error().message(), "a certificate authority needs a name");
   EXPECT_EQ(make_leaf({authority.certificate, Key::generate().value()}, {}, kNow).error().message(),
+            "the key of certificate authority \"test CA\" does not belong to its certificate");
+  EXPECT_EQ(renew_ca({authority.certificate, Key::generate().value()}, kDay, kNow).error().message(),
             "the key of certificate authority \"test CA\" does not belong to its certificate");
 }
 
@@ -223,6 +255,28 @@ TEST(Verify, ACommonNameIsNoName) {
       "a.example.com");
   EXPECT_EQ(verdict(leaf(authority, {}), {authority.certificate}, "a.example.com"),
             "certificate has no names, so it is not valid for a.example.com");
+}
+
+TEST(Verify, ADotAtTheEndOfANameInACertificateIsTooMuch) {
+  // Its names are "hook.team.svc." and "*.shop.svc.".
+  Certificate dotted = Certificate::parse_pem(R"(-----BEGIN CERTIFICATE-----
+MIIBoDCCAUegAwIBAgIUMvd31uO/lMBWm15tXGmTOrET424wCgYIKoZIzj0EAwIw
+ETEPMA0GA1UEAwwGZG90dGVkMCAXDTI2MTExODIwMjgyN1oYDzIxMjYxMDI1MjAy
+ODI3WjARMQ8wDQYDVQQDDAZkb3R0ZWQwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
+AAQUQVjTeBQIZBVX9SS73ZF1Z/oaBwKxngEN2koy4nZQbpqD4EGPAtD9fXiDHDRs
+pj/HbqzBoR23CE+TmcbxHqUEo3sweTAdBgNVHQ4EFgQU7hnVCs4+9hl9S+P1JRhe
+9C5mzaUwHwYDVR0jBBgwFoAU7hnVCs4+9hl9S+P1JRhe9C5mzaUwDwYDVR0TAQH/
+BAUwAwEB/zAmBgNVHREEHzAdgg5ob29rLnRlYW0uc3ZjLoILKi5zaG9wLnN2Yy4w
+CgYIKoZIzj0EAwIDRwAwRAIgGMenpkkOU0dLjf39Ycn8u+6RKZJFJxtt0UhpV1q7
+p9ECIBCct8P60GkupiCzHKCKUqly8GNS+kYqcMZh4v6pwoES
+-----END CERTIFICATE-----
+)")
+                           .value()
+                           .front();
+  EXPECT_EQ(dotted.dns_names(), (std::vector<std::string>{"hook.team.svc.", "*.shop.svc."}));
+  EXPECT_FALSE(dotted.is_valid_for("hook.team.svc"));
+  EXPECT_FALSE(dotted.is_valid_for("hook.shop.svc"));
+  EXPECT_TRUE(leaf(ca(), {.dns_names = {"hook.team.svc"}}).certificate.is_valid_for("hook.team.svc."));
 }
 
 TEST(Verify, ShowsOnlyTheFirstOfManyNames) {
