@@ -11,8 +11,9 @@ struct Interrupt::Impl {
   CancelSource& source;
   bool happened = false;
 
-  Impl(RealLoop& loop, CancelSource& stop) : signals(loop.io(), SIGINT, SIGTERM), source(stop) {
-    signals.add(SIGPIPE);
+  Impl(RealLoop& loop, CancelSource& stop, LostReader lost_reader) : signals(loop.io(), SIGINT, SIGTERM), source(stop) {
+    if (lost_reader == LostReader::stops) signals.add(SIGPIPE);
+    else std::signal(SIGPIPE, SIG_IGN);
     // Whoever starts us with nohup wants us to outlive the terminal.
     struct sigaction before{};
     if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) signals.add(SIGHUP);
@@ -31,7 +32,8 @@ struct Interrupt::Impl {
   }
 };
 
-Interrupt::Interrupt(RealLoop& loop, CancelSource& source) : impl_(std::make_unique<Impl>(loop, source)) {
+Interrupt::Interrupt(RealLoop& loop, CancelSource& source, LostReader lost_reader)
+    : impl_(std::make_unique<Impl>(loop, source, lost_reader)) {
   impl_->wait();
 }
 

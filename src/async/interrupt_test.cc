@@ -23,6 +23,19 @@ TEST(Interrupt, TheFirstCancels) {
   EXPECT_TRUE(interrupt.happened());
 }
 
+TEST(Interrupt, ALogThatNobodyReadsMayBeIgnored) {
+  RealLoop loop;
+  CancelSource stop;
+  Interrupt interrupt(loop, stop, LostReader::is_ignored);
+  ::kill(::getpid(), SIGPIPE);
+  (void)loop.run(sleep_for(loop, 1ms));
+  EXPECT_FALSE(interrupt.happened());
+  loop.post([] { ::kill(::getpid(), SIGTERM); });
+  (void)loop.run(sleep_for(loop, 1h).governed_by(&stop));
+  EXPECT_TRUE(interrupt.happened());
+  std::signal(SIGPIPE, SIG_DFL);
+}
+
 TEST(Interrupt, TheSecondEndsTheProcess) {
   pid_t child = ::fork();
   if (child == 0) {

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "async/detached.h"
+#include "async/internal/detached.h"
 
 namespace fairlead {
 

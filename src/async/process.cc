@@ -26,6 +26,8 @@ Result<Fd> input_of(const ProcessSpec& spec) {
     case ProcessSpec::Input::null: break;
   }
   Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  // A root folder with a static binary need not have devices: an empty file serves as well.
+  if (!null && errno == ENOENT) return file_with("");
   if (!null) return system_failure("cannot open /dev/null", errno);
   return null;
 }
@@ -135,6 +137,7 @@ Task<Result<ProcessResult>> run_listening(RealLoop& loop, ProcessSpec spec, Proc
                                     .input = input.get(),
                                     .output = spec.inherit_output ? -1 : output_pipe.write.get(),
                                     .errors = spec.inherit_errors ? -1 : errors_pipe.write.get(),
+                                    .kept = spec.kept_descriptor,
                                     .heeded = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD}}));
   output_pipe.write = Fd();
   errors_pipe.write = Fd();

@@ -3,7 +3,8 @@
 // The program runs in a process group of its own, unless it shares our standard input (and so our terminal). Whoever
 // wants a deadline puts with_deadline around it: a run that is cancelled ends the whole group, with SIGTERM first and
 // SIGKILL after the grace time, and is over only when the program is gone. The program gets no descriptor of ours
-// beyond the three standard ones. What it leaves running in the background is not waited for.
+// beyond the three standard ones, and one that it is to keep. What it leaves running in the background is not waited
+// for.
 #pragma once
 
 #include <optional>
@@ -39,6 +40,9 @@ struct ProcessSpec {
   bool inherit_errors = false;
 
   Duration grace = std::chrono::seconds(5);
+
+  // A descriptor that the program gets as its number 3; none if negative.
+  int kept_descriptor = -1;
 };
 
 struct ProcessResult {

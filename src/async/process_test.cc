@@ -111,6 +111,16 @@ TEST_F(Process, SaysWhatCannotBeStarted) {
   EXPECT_EQ(report({}), "error: exec: no executable was given\n");
 }
 
+TEST_F(Process, KeepsOneDescriptorIfItIsTold) {
+  write_file("kept", "abc");
+  int descriptor = open((folder_ + "/kept").c_str(), O_RDONLY | O_CLOEXEC);
+  EXPECT_EQ(shell("cat <&3", {.kept_descriptor = descriptor}).output, "abc");
+  // Not piped into another program, since the shell has the descriptors of a pipe open for a moment.
+  EXPECT_EQ(shell("ls /proc/$$/fd; true", {.kept_descriptor = descriptor}).output, "0\n1\n2\n3\n");
+  EXPECT_FALSE(shell("cat <&3").ok());
+  close(descriptor);
+}
+
 TEST_F(Process, TooMuchOutputEndsIt) {
   Result<ProcessResult> result = run({.argv = {"yes"}, .max_output = 100'000});
   EXPECT_EQ(result.error().message(), "exec: yes wrote more than 100000 bytes to its standard output");

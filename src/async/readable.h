@@ -8,7 +8,7 @@
 namespace fairlead {
 
 // Until a read of the descriptor does not block: something is there, or its end. At once for files and for what cannot
-// be watched. Fails with ErrorKind::cancelled.
+// be watched. Leaves the descriptor as it is, blocking or not. Fails with ErrorKind::cancelled.
 Task<Result<void>> await_readable(RealLoop& loop, int descriptor);
 
 }  // namespace fairlead

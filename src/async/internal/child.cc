@@ -73,7 +73,8 @@ Result<Child> start(StartSpec spec) {
   if (spec.output >= 0) posix_spawn_file_actions_adddup2(&actions, spec.output, 1);
   if (spec.errors >= 0) posix_spawn_file_actions_adddup2(&actions, spec.errors, 2);
   // Asio does not mark its sockets close-on-exec.
-  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+  if (spec.kept >= 0) posix_spawn_file_actions_adddup2(&actions, spec.kept, 3);
+  posix_spawn_file_actions_addclosefrom_np(&actions, spec.kept >= 0 ? 4 : 3);
   if (!spec.directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, spec.directory.c_str());
 
   // What we ignore or block is our own affair.

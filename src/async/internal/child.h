@@ -64,6 +64,8 @@ struct StartSpec {
   int input = -1;
   int output = -1;
   int errors = -1;
+  // Becomes its descriptor 3; none if negative.
+  int kept = -1;
   // Signals that it does not ignore even if we do.
   std::vector<int> heeded = {};
 };

@@ -5,6 +5,7 @@
 
 #include "base/temp_folder_testing.h"
 #include "http/client/client_testing.h"
+#include "http/net/peer.h"
 
 namespace fairlead::http {
 namespace {
@@ -28,6 +29,36 @@ Result<Response> outcome(TestServer::Tls tls, ClientOptions options = {}) {
 }
 
 TEST(Tls, TrustsAnAddressThatTheCertificateNames) { EXPECT_EQ(body_or_error(outcome({})), "hello"); }
+
+TEST(Tls, ShowsWhatAServerPresentsWhoeverTrustsIt) {
+  RealLoop loop;
+  H2TestServer server(loop, answer_ok, {}, TestServer::Tls{.leaf = {.dns_names = {"a.example"}}});
+  Result<std::vector<x509::Certificate>> chain, nobody;
+  auto look = [&]() -> Task<void> {
+    uint16_t port = server.server().port();
+    chain = co_await read_peer_chain(loop, "127.0.0.1", port, "other.example", 30s);
+    co_await server.server().close();
+    nobody = co_await read_peer_chain(loop, "127.0.0.1", port, "other.example", 30s);
+  };
+  loop.run(look());
+  ASSERT_TRUE(chain) << chain.error().report();
+  EXPECT_EQ(chain->front().dns_names(), std::vector<std::string>{"a.example"});
+  EXPECT_EQ(error_kind(nobody), ErrorKind::unavailable);
+}
+
+TEST(Tls, APeerThatSaysNothingIsGivenUp) {
+  RealLoop loop;
+  Signal never(loop);
+  TestServer server(loop, std::nullopt, [&](std::unique_ptr<Stream>) -> Task<void> { (void)co_await never.wait(); });
+  Result<std::vector<x509::Certificate>> chain;
+  auto look = [&]() -> Task<void> {
+    chain = co_await in_time(loop, read_peer_chain(loop, "127.0.0.1", server.port(), "a.example", 300ms));
+    co_await server.close();
+  };
+  loop.run(look());
+  EXPECT_EQ(error_text(chain), "no answer to the TLS handshake");
+  EXPECT_EQ(error_kind(chain), ErrorKind::timeout);
+}
 
 TEST(Tls, SaysWhichNamesACertificateHas) {
   Result<Response> result = outcome({.leaf = {.dns_names = {"a.example", "b.example"}}});
@@ -82,7 +113,7 @@ TEST(Tls, TrustsTheAuthoritiesOfTheSystemIfItIsToldNone) {
   for (bool as_file : {true, false}) {
     ::setenv("SSL_CERT_FILE", as_file ? root.c_str() : "/nonexistent", 1);
     ::setenv("SSL_CERT_DIR", as_file ? "/nonexistent" : folder.path().c_str(), 1);
-    EXPECT_EQ(system_roots().size(), 1);
+    EXPECT_EQ(system_roots().certificates.size(), 1);
   }
   auto client = Client::make(loop, parse_url(server.server().url()).value(), {.proxy_settings = {}}).value();
   ::unsetenv("SSL_CERT_FILE");
@@ -93,6 +124,32 @@ TEST(Tls, TrustsTheAuthoritiesOfTheSystemIfItIsToldNone) {
     co_await with.close();
   };
   loop.run(story(loop, *client, server.server()));
+}
+
+TEST(Tls, SaysWhereItLookedForTheAuthoritiesOfTheSystem) {
+  RealLoop loop;
+  H2TestServer server(loop, answer_ok);
+  ::setenv("SSL_CERT_FILE", "/nonexistent/roots.pem", 1);
+  ::setenv("SSL_CERT_DIR", "/nonexistent/one:/nonexistent/two", 1);
+  auto client = Client::make(loop, parse_url(server.server().url()).value(), {.proxy_settings = {}}).value();
+  ::unsetenv("SSL_CERT_FILE");
+  ::unsetenv("SSL_CERT_DIR");
+  Result<Response> result;
+  auto story = [&]() -> Task<void> {
+    result = co_await get(loop, *client);
+    co_await client->close();
+    co_await server.server().close();
+  };
+  loop.run(story());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().report(),
+            fmt::format("error: cannot trust {}\n"
+                        "  because   there are no root certificates on this system\n"
+                        "  because   none was found in /nonexistent/roots.pem (SSL_CERT_FILE), /nonexistent/one "
+                        "(SSL_CERT_DIR), /nonexistent/two (SSL_CERT_DIR)\n"
+                        "  next      install the package ca-certificates, or let SSL_CERT_FILE name a file with root "
+                        "certificates (PEM)\n",
+                        server.server().url().substr(std::string_view("https://").size())));
 }
 
 x509::KeyPair client_certificate(H2TestServer& server, std::string name) {

@@ -118,6 +118,7 @@ Task<Result<void>> ask_proxy(Stream& stream, const Url& server, const Url& proxy
 }
 
 std::string advice(const Error& error, const std::string& host) {
+  if (!error.next().empty()) return error.next();
   if (error.kind() == ErrorKind::untrusted)
     return fmt::format("trust the authority that signed the certificate of {}, or use a name that it is valid for",
                        host);

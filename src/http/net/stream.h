@@ -1,4 +1,4 @@
-// Bytes both ways: TCP, TLS over that, TLS over a proxy's TLS. Inside this room only.
+// Bytes both ways: TCP, TLS over that, TLS over a proxy's TLS. For the rooms of http, and rpc.
 //
 // One read and one write may be under way at a time. Cancelling the task that waits for either spoils the stream.
 #pragma once

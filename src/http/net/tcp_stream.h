@@ -1,4 +1,4 @@
-// TCP. Inside this room only.
+// TCP. For the rooms of http, and rpc.
 #pragma once
 
 #include <memory>

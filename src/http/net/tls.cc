@@ -14,6 +14,12 @@ bool is_address(const std::string& host) {
   return inet_pton(AF_INET, host.c_str(), &address) == 1 || inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }
 
+Error no_roots(const std::vector<std::string>& places) {
+  return Error(ErrorKind::untrusted, "there are no root certificates on this system")
+      .because(fmt::format("none was found in {}", fmt::join(places, ", ")))
+      .next("install the package ca-certificates, or let SSL_CERT_FILE name a file with root certificates (PEM)");
+}
+
 int verify_certificate(X509_STORE_CTX* store, void*) {
   auto* ssl = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto* verification = static_cast<TlsSession::Verification*>(SSL_get_app_data(ssl));
@@ -24,7 +30,7 @@ int verify_certificate(X509_STORE_CTX* store, void*) {
   for (int i = 0; i < sk_X509_num(sent); ++i) chain.push_back(x509::Certificate::share(sk_X509_value(sent, i)));
   Result<void> trusted = x509::verify(chain, *verification->roots, verification->host, RealClock().wall_now());
   if (trusted) return 1;
-  verification->error = trusted.error();
+  verification->error = verification->missing ? no_roots(*verification->missing) : trusted.error();
   X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
   return 0;
 }
@@ -70,7 +76,11 @@ Result<std::shared_ptr<const ClientTlsContext>> ClientTlsContext::make(const Tls
   TRY(use_certificate(context, options));
   made->verifies_ = !options.insecure_skip_verify;
   if (!made->verifies_) return made;
-  if (options.ca_pem.empty() || system_too) made->roots_ = system_roots();
+  if (options.ca_pem.empty() || system_too) {
+    SystemRoots found = system_roots();
+    made->roots_ = std::move(found.certificates);
+    if (made->roots_.empty()) made->missing_ = std::move(found.places);
+  }
   if (options.ca_pem.empty()) return made;
   auto roots = x509::Certificate::parse_pem(options.ca_pem);
   if (!roots) return fail(std::move(roots).error().in("cannot use the certificate authorities"));
@@ -82,7 +92,10 @@ Result<TlsSession> ClientTlsContext::session(const std::string& host) const {
   TlsSession session{.context = shared_from_this(), .verification = {}, .ssl = {SSL_new(context_.get()), SSL_free}};
   if (!session.ssl) return fail(ErrorKind::internal, "cannot start TLS");
   session.verification = std::make_unique<TlsSession::Verification>(
-      TlsSession::Verification{.roots = verifies_ ? &roots_ : nullptr, .host = host, .error = {}});
+      TlsSession::Verification{.roots = verifies_ ? &roots_ : nullptr,
+                               .missing = missing_.empty() ? nullptr : &missing_,
+                               .host = host,
+                               .error = {}});
   SSL_set_app_data(session.ssl.get(), session.verification.get());
   SSL_set_connect_state(session.ssl.get());
   // Addresses have no place in SNI.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,11 +30,13 @@ struct TlsOptions {
 struct TlsSession {
   struct Verification {
     std::vector<x509::Certificate> const* roots;  // null: nothing is verified
+    // Where the system's roots were looked for, if it has none and they are needed.
+    std::vector<std::string> const* missing;
     std::string host;
     std::optional<Error> error;
   };
-  // Keeps alive what the others need; null where TLS is served, which only tests do.
-  std::shared_ptr<const class ClientTlsContext> context;
+  // Keeps alive what the others need: the context of a client or of a server.
+  std::shared_ptr<const void> context;
   std::unique_ptr<Verification> verification;
   std::unique_ptr<ssl_st, void (*)(ssl_st*)> ssl;
 };
@@ -51,10 +54,17 @@ class ClientTlsContext : public std::enable_shared_from_this<ClientTlsContext> {
   ClientTlsContext() : context_(nullptr, nullptr) {}
   std::unique_ptr<ssl_ctx_st, void (*)(ssl_ctx_st*)> context_;
   std::vector<x509::Certificate> roots_;
+  std::vector<std::string> missing_;
   bool verifies_ = true;
 };
 
-// Where Go looks for them: SSL_CERT_FILE and SSL_CERT_DIR, and otherwise where distributions keep them.
-std::vector<x509::Certificate> system_roots();
+struct SystemRoots {
+  std::vector<x509::Certificate> certificates;
+  // The files and folders that were looked at, in this order; with the variable that names them, if there is one.
+  std::vector<std::string> places;
+};
+
+// Looks where Go looks: SSL_CERT_FILE and SSL_CERT_DIR, and otherwise where distributions keep them.
+SystemRoots system_roots();
 
 }  // namespace fairlead::http

@@ -158,6 +158,13 @@ std::string TlsStream::protocol() const {
   return std::string(reinterpret_cast<const char*>(name), size);
 }
 
+std::vector<x509::Certificate> TlsStream::peer_chain() const {
+  std::vector<x509::Certificate> chain;
+  STACK_OF(X509)* sent = SSL_get_peer_cert_chain(session_.ssl.get());
+  for (int i = 0; i < sk_X509_num(sent); ++i) chain.push_back(x509::Certificate::share(sk_X509_value(sent, i)));
+  return chain;
+}
+
 size_t TlsStream::take(char* into, size_t size) {
   size_t total = 0;
   while (total < size && !ended_ && !broken_) {

@@ -1,4 +1,5 @@
-// TLS over another stream. OpenSSL works on memory: one system call carries many records. Inside this room only.
+// TLS over another stream. OpenSSL works on memory: one system call carries many records. For the rooms of http, and
+// rpc.
 #pragma once
 
 #include <memory>
@@ -21,6 +22,8 @@ class TlsStream final : public Stream {
   Task<Result<void>> handshake();
   // What both sides agreed on, or "".
   std::string protocol() const;
+  // What the other side has presented, the leaf first.
+  std::vector<x509::Certificate> peer_chain() const;
 
   Task<Result<size_t>> read(char* into, size_t size) override;
   std::optional<size_t> try_read(char* into, size_t size) override;

@@ -45,27 +45,35 @@ std::string from_environment(const char* name) {
 
 }  // namespace
 
-std::vector<x509::Certificate> system_roots() {
-  std::vector<x509::Certificate> roots;
+SystemRoots system_roots() {
+  SystemRoots found;
+  auto look_in_file = [&](const std::string& path, const std::string& variable = {}) {
+    found.places.push_back(path + variable);
+    return add_file(path, found.certificates);
+  };
+  auto look_in_folder = [&](const std::string& path, const std::string& variable = {}) {
+    found.places.push_back(path + variable);
+    add_folder(path, found.certificates);
+  };
   std::string file = from_environment("SSL_CERT_FILE");
   std::string folders = from_environment("SSL_CERT_DIR");
   if (!file.empty()) {
-    add_file(file, roots);
+    look_in_file(file, " (SSL_CERT_FILE)");
   } else {
     for (const char* path : kFiles)
-      if (add_file(path, roots)) break;
+      if (look_in_file(path)) break;
   }
   if (!folders.empty()) {
     for (size_t begin = 0; begin <= folders.size();) {
       size_t colon = std::min(folders.find(':', begin), folders.size());
-      if (colon > begin) add_folder(folders.substr(begin, colon - begin), roots);
+      if (colon > begin) look_in_folder(folders.substr(begin, colon - begin), " (SSL_CERT_DIR)");
       begin = colon + 1;
     }
-  } else if (roots.empty()) {
+  } else if (found.certificates.empty()) {
     // Distributions keep the same certificates in a file and in a folder: one of them is enough.
-    for (const char* path : kFolders) add_folder(path, roots);
+    for (const char* path : kFolders) look_in_folder(path);
   }
-  return roots;
+  return found;
 }
 
 }  // namespace fairlead::http

@@ -3,8 +3,8 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include "async/scope.h"
+#include "http/net/server_tls.h"
 #include "http/server/internal/server_session.h"
-#include "http/server/internal/server_tls.h"
 #include "http/server/internal/server_wire.h"
 
 namespace fairlead::http {
@@ -13,6 +13,10 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 using tcp = asio::ip::tcp;
+
+// A handshake or a request that has not come as a whole after this time may have to make room.
+constexpr Duration kStalled = std::chrono::seconds(1);
+constexpr Duration kNextLook = std::chrono::milliseconds(10);
 
 std::string text_of(const tcp::endpoint& endpoint) {
   std::string address = endpoint.address().to_string();
@@ -50,6 +54,14 @@ struct Server::Impl {
   Task<void> run();
   Task<void> accept();
   Task<Result<void>> make_room();
+  // The session for which that time is the earliest; null if no session has one.
+  Session* longest(std::optional<TimePoint> (Session::*since)() const) const {
+    auto earlier = [&](const Session* one, const Session* other) {
+      return (one->*since)().value_or(TimePoint::max()) < (other->*since)().value_or(TimePoint::max());
+    };
+    auto found = std::ranges::min_element(core.sessions, earlier);
+    return found != core.sessions.end() && ((*found)->*since)() ? *found : nullptr;
+  }
   Task<void> serve(tcp::socket socket, std::string address);
   void stop_accepting();
   Task<Result<void>> wait_for_sessions();
@@ -95,11 +107,17 @@ Task<void> Server::Impl::accept() {
 }
 
 Task<Result<void>> Server::Impl::make_room() {
+  auto woken = [this]() -> Task<Result<void>> { co_return co_await core.session_changed.wait(); };
   while (core.sessions.size() >= core.spec.limits.connections && !core.stopped) {
-    auto longest_idle = std::ranges::min_element(
-        core.sessions, {}, [](const Session* session) { return session->idle_since().value_or(TimePoint::max()); });
-    if (longest_idle != core.sessions.end()) (*longest_idle)->close_if_idle();
-    CO_TRY(co_await core.session_changed.wait());
+    TimePoint now = core.loop.now();
+    Session* stalled = longest(&Session::incomplete_since);
+    Session* idle = longest(&Session::idle_since);
+    if (stalled && now - *stalled->incomplete_since() >= kStalled) stalled->abort();
+    else if (idle) idle->close_if_idle();
+    // One that is about to stall makes room later.
+    TimePoint next = stalled ? std::max(*stalled->incomplete_since() + kStalled, now + kNextLook) : TimePoint::max();
+    Result<void> waited = co_await with_deadline(core.loop, next, "time to look", woken());
+    if (!waited && waited.error().kind() == ErrorKind::cancelled) co_return waited;
   }
   co_return Result<void>();
 }
@@ -135,6 +153,11 @@ Result<std::unique_ptr<Server>> Server::listen(RealLoop& loop, ServerSpec spec, 
   impl->core.tls = std::move(tls);
   impl->scope.spawn(impl->run());
   return std::unique_ptr<Server>(new Server(std::move(impl)));
+}
+
+Result<void> Server::check(const Identity& identity) {
+  TRY(make_tls_context(identity, std::nullopt, RealClock()));
+  return {};
 }
 
 uint16_t Server::port() const { return impl_->port; }

@@ -23,29 +23,22 @@
 
 #include "async/real_loop.h"
 #include "http/message.h"
+#include "http/net/server_identity.h"
 #include "x509/x509.h"
 
 namespace fairlead::http {
 
-// What a server shows to its clients: its certificate first, then what leads to a root.
-struct Identity {
-  std::vector<x509::Certificate> chain;
-  x509::Key key;
-};
-
-// Clients that show a certificate: one that does not verify ends the handshake.
-struct ClientTrust {
-  std::vector<x509::Certificate> roots;
-  // Whether a client without a certificate is turned away, too.
-  bool required = true;
-};
-
 struct ServerLimits {
   size_t header_bytes = size_t{64} << 10;
   size_t body_bytes = size_t{16} << 20;
-  // Of all requests that are being read or answered. One that does not fit in is answered with 503 and Retry-After.
+  // What has come of all bodies that are larger than `small_body_bytes`, of requests that are being read or answered.
+  // Where it is too much, the request that has been read for longest makes room and is answered with 503 and
+  // Retry-After: whoever sends slowly keeps nobody else out. If the others are all being answered, it is the new one.
   size_t all_bodies_bytes = size_t{256} << 20;
-  // At this number the connection that has been idle for longest makes room; if none is idle, new ones wait.
+  // Requests no larger than this are always read.
+  size_t small_body_bytes = size_t{16} << 10;
+  // At this number another connection makes room: one whose request or handshake has been incomplete for a second or
+  // more, or else the one that has been idle for longest. If there is none, new ones wait.
   size_t connections = 2000;
   Duration handshake = std::chrono::seconds(10);
   // From the first byte of a request to the end of its head, and from there to the end of its body.
@@ -68,6 +61,9 @@ struct ServerSpec {
   std::optional<Identity> identity;
   std::optional<ClientTrust> clients;
   ServerLimits limits;
+  // Told about what no handler sees: the status with which a request was refused, or 0 for a handshake that failed. May
+  // be empty.
+  std::function<void(int status, const std::string& peer)> refused;
 };
 
 // Who sent a request. Valid until the body of its answer has been read to its end or given up.
@@ -81,6 +77,10 @@ struct Peer {
 class Server {
  public:
   using Handler = std::move_only_function<Task<Answer>(Request, const Peer&)>;
+
+  // Whether clients can make a connection with a server that shows this: the key belongs to the certificate, and both
+  // are of a kind that is spoken everywhere. Whether anybody trusts it is for x509::verify() to say.
+  static Result<void> check(const Identity& identity);
 
   // Accepts connections from now on.
   static Result<std::unique_ptr<Server>> listen(RealLoop& loop, ServerSpec spec, Handler handler);

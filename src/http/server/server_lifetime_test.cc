@@ -118,6 +118,19 @@ TEST_F(ServerTest, TheLongestIdleConnectionMakesRoom) {
   EXPECT_EQ(fourth.read_answer(), "HTTP/1.1 204 No Content\r\n\r\n");
 }
 
+TEST_F(ServerTest, RequestsAndHandshakesThatStallMakeRoom) {
+  serve_tls({.limits = {.connections = 3}});
+  TestClient half_a_head(port(), trusting()), half_a_body(port(), trusting()), no_handshake(port());
+  half_a_head.send("GET /none HTTP/1.1\r\nHost");
+  half_a_body.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nx");
+  until_connections(3);
+  TestClient first(port(), trusting()), second(port(), trusting());
+  EXPECT_EQ(first.exchange(get("/none")), "HTTP/1.1 204 No Content\r\n\r\n");
+  EXPECT_EQ(second.exchange(get("/none")), "HTTP/1.1 204 No Content\r\n\r\n");
+  // The oldest goes first.
+  EXPECT_EQ(half_a_head.read_to_end(), "");
+}
+
 TEST(Server, SaysWhyItCannotListen) {
   RealLoop loop;
   auto error = [&](ServerSpec spec) {

@@ -139,6 +139,13 @@ TEST_F(ServerTest, RefusesAndClosesWhatIsMalformedOrTooLarge) {
   EXPECT_TRUE(client.exchange(post("/echo", std::string(100, 'x'))).starts_with("HTTP/1.1 200 OK\r\n"));
 }
 
+TEST_F(ServerTest, WhoeverSendsFarTooMuchStillReadsTheAnswer) {
+  serve_tls({.limits = {.body_bytes = size_t{1} << 20}});
+  TestClient client(port(), trusting());
+  client.send(post("/echo", std::string(size_t{3} << 20, 'x')));
+  EXPECT_TRUE(client.read_answer().starts_with("HTTP/1.1 413 "));
+}
+
 TEST_F(ServerTest, RequestsMayComeInAnyPieces) {
   serve();
   std::string request = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
@@ -151,7 +158,7 @@ TEST_F(ServerTest, RequestsMayComeInAnyPieces) {
 }
 
 TEST_F(ServerTest, AllBodiesTogetherHaveALimit) {
-  serve({.limits = {.body_bytes = 100, .all_bodies_bytes = 150}});
+  serve({.limits = {.body_bytes = 100, .all_bodies_bytes = 150, .small_body_bytes = 0}});
   TestClient first(port()), second(port()), third(port());
   first.send(post("/wait", std::string(100, 'x')));
   until_waiting();
@@ -162,6 +169,36 @@ TEST_F(ServerTest, AllBodiesTogetherHaveALimit) {
   go_on();
   EXPECT_TRUE(first.read_answer().ends_with("waited"));
   EXPECT_TRUE(third.exchange(post("/echo", std::string(100, 'x'))).starts_with("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(ServerTest, BodiesThatDoNotComeKeepNobodyOut) {
+  serve({.limits = {.body_bytes = 100, .all_bodies_bytes = 150, .small_body_bytes = 10}});
+  std::string head = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n";
+  std::vector<std::unique_ptr<TestClient>> announcing;
+  for (int i = 0; i < 8; ++i) {
+    announcing.push_back(std::make_unique<TestClient>(port()));
+    announcing.back()->send(head + "x");
+  }
+  // Those that have sent most of theirs make room, the oldest first.
+  TestClient oldest(port()), older(port());
+  oldest.send(head + std::string(99, 'x'));
+  // The server reads from its connections in the order in which data arrived.
+  EXPECT_EQ(TestClient(port()).exchange(get("/none")), "HTTP/1.1 204 No Content\r\n\r\n");
+  EXPECT_TRUE(older.exchange(post("/echo", std::string(100, 'x'))).starts_with("HTTP/1.1 200 OK\r\n"));
+  EXPECT_TRUE(oldest.read_answer().starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
+  announcing.front()->send(std::string(99, 'x'));
+  EXPECT_TRUE(announcing.front()->read_answer().starts_with("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(ServerTest, SmallRequestsAreReadBesideLargeOnes) {
+  serve({.limits = {.body_bytes = 100, .all_bodies_bytes = 100, .small_body_bytes = 10}});
+  TestClient large(port()), small(port());
+  large.send(post("/wait", std::string(100, 'x')));
+  until_waiting();
+  EXPECT_TRUE(small.exchange(post("/echo", std::string(10, 'x'))).starts_with("HTTP/1.1 200 OK\r\n"));
+  EXPECT_TRUE(small.exchange(post("/echo", std::string(11, 'x'))).starts_with("HTTP/1.1 503 "));
+  go_on();
+  EXPECT_TRUE(large.read_answer().ends_with("waited"));
 }
 
 TEST_F(ServerTest, SlowRequestsAreCutOff) {

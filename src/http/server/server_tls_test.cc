@@ -1,3 +1,8 @@
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+
 #include <atomic>
 
 #include "http/server/server.h"
@@ -21,6 +26,33 @@ TEST_F(ServerTest, SilentHandshakesAreCutOff) {
   TestClient silent(port());
   EXPECT_EQ(silent.read_to_end(), "");
   until_connections(0);
+}
+
+// A certificate that has signed itself with that key.
+Identity self_signed(EVP_PKEY* key) {
+  std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> owned(key, EVP_PKEY_free);
+  std::unique_ptr<X509, void (*)(X509*)> certificate(X509_new(), X509_free);
+  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), 0);
+  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
+  X509_set_pubkey(certificate.get(), key);
+  X509_sign(certificate.get(), key, EVP_PKEY_is_a(key, "ED25519") ? nullptr : EVP_sha256());
+  std::unique_ptr<BIO, int (*)(BIO*)> pem(BIO_new(BIO_s_mem()), BIO_free);
+  PEM_write_bio_PrivateKey(pem.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
+  char* text = nullptr;
+  long size = BIO_get_mem_data(pem.get(), &text);
+  return {.chain = {x509::Certificate::share(certificate.get())},
+          .key = x509::Key::parse_pem(std::string_view(text, static_cast<size_t>(size))).value()};
+}
+
+TEST(ServerIdentity, IsOneThatClientsCanSpeakWith) {
+  for (const char* curve : {"P-256", "P-384", "P-521"})
+    EXPECT_TRUE(Server::check(self_signed(EVP_EC_gen(curve))).has_value()) << curve;
+  EXPECT_TRUE(Server::check(self_signed(EVP_RSA_gen(2048))).has_value());
+  EXPECT_TRUE(Server::check(self_signed(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"))).has_value());
+  EXPECT_EQ(Server::check(self_signed(EVP_EC_gen("secp256k1"))).error().message(),
+            "cannot serve with this private key: clients do not know its curve secp256k1; use P-256");
+  EXPECT_EQ(Server::check(self_signed(EVP_RSA_gen(1024))).error().message(),
+            "cannot serve with this certificate: ee key too small");
 }
 
 TEST_F(ServerTest, ClientsHaveToShowACertificateThatVerifies) {

@@ -12,6 +12,8 @@ using boost::system::error_code;
 
 // A TLS record.
 constexpr size_t kPiece = size_t{16} << 10;
+// While a request is being answered, a peer sends nothing more, as a rule.
+constexpr size_t kPieceAhead = 512;
 // What a peer may send ahead while its request is being answered.
 constexpr size_t kMaxAhead = size_t{64} << 10;
 // Pieces of a body that are there already are written together up to this size.
@@ -49,12 +51,18 @@ struct Session::Incoming {
   // What of it is in all_bodies_bytes.
   size_t counted = 0;
 
-  // Whether its body still fits in, beside the others.
-  bool fits_in() {
-    size_t size = std::max(size_t(parser.content_length().value_or(0)), parser.get().body().size());
+  // What has come counts, and not what was announced.
+  void count() {
+    size_t size = parser.get().body().size();
+    if (size <= core.spec.limits.small_body_bytes) size = 0;
     core.all_bodies_bytes += size - counted;
     counted = size;
-    return core.all_bodies_bytes <= core.spec.limits.all_bodies_bytes;
+  }
+  // Frees what has come of the body. Nothing may be parsed afterwards.
+  void drop() {
+    std::string().swap(parser.get().body());
+    core.all_bodies_bytes -= counted;
+    counted = 0;
   }
 
   bool http_1_0() const { return parser.get().version() < 11; }
@@ -82,7 +90,8 @@ Session::Session(ServerCore& core, std::unique_ptr<Wire> wire, std::string peer_
     : core_(core),
       wire_(std::move(wire)),
       peer_{.address = std::move(peer_address)},
-      place_(core.sessions.insert(core.sessions.end(), this)) {}
+      place_(core.sessions.insert(core.sessions.end(), this)),
+      incomplete_since_(core.loop.now()) {}
 
 Session::~Session() {
   if (timer_) core_.loop.cancel_timer(*timer_);
@@ -105,6 +114,7 @@ Task<bool> Session::handshake() {
   allow(core_.spec.limits.handshake);
   Transferred done = co_await transfer([&](Completion completion) { wire_->handshake(completion); });
   allow_any_time();
+  if (done.error && !aborted_ && core_.spec.refused) core_.spec.refused(0, peer_.address);
   if (done.error || aborted_) co_return false;
   peer_.certificate = wire_->peer_certificate();
   co_return true;
@@ -117,6 +127,7 @@ Task<Session::Next> Session::serve_one() {
   // With no new connections to come, one that has not asked for anything yet need not be waited for as long.
   allow(core_.stopped ? core_.spec.limits.header : core_.spec.limits.idle);
   if (core_.session_changed.waiting() > 0) core_.session_changed.notify_all();
+  incoming_ = &incoming;
   std::expected<void, int> read = co_await read_request(incoming);
   if (aborted_) co_return Next::drop;
   if (!read) {
@@ -131,7 +142,11 @@ Task<Session::Next> Session::serve_one() {
   Next next = Next::drop;
   {
     auto answer = Started<Answer>::start(core_.handler(incoming.take(), peer_), &work);
-    if (!answer.done()) watch_peer();
+    if (!answer.done()) {
+      // It may take long: the buffers of what was read are not needed meanwhile.
+      if (input_.empty()) std::string().swap(input_);
+      watch_peer();
+    }
     next = co_await send_answer(incoming, co_await answer);
   }
   work_ = nullptr;
@@ -144,9 +159,11 @@ Task<std::expected<void, int>> Session::read_request(Incoming& incoming) {
   parser.header_limit(static_cast<uint32_t>(core_.spec.limits.header_bytes));
   parser.body_limit(core_.spec.limits.body_bytes);
   while (true) {
+    if (made_room_) co_return std::unexpected(503);
     if (!input_.empty()) {
       if (phase_ == Phase::idle) {
         phase_ = Phase::reading;
+        incomplete_since_ = core_.loop.now();
         allow(core_.spec.limits.header);
       }
       error_code error;
@@ -159,16 +176,37 @@ Task<std::expected<void, int>> Session::read_request(Incoming& incoming) {
         if (!checked) co_return checked;
         allow(core_.spec.limits.body);
       }
-      if (incoming.head_checked && !incoming.fits_in()) co_return std::unexpected(503);
+      incoming.count();
+      if (!make_room_for_body()) {
+        incoming.drop();
+        co_return std::unexpected(503);
+      }
       if (parser.is_done()) co_return std::expected<void, int>();
       if (parsed > 0 && !input_.empty()) continue;
     }
     if (stop_ && phase_ == Phase::idle) co_return std::unexpected(0);
     if (!co_await read_more()) {
+      if (made_room_) co_return std::unexpected(503);
       if (expired_ && phase_ == Phase::reading) co_return std::unexpected(408);
       co_return std::unexpected(0);
     }
   }
+}
+
+bool Session::make_room_for_body() {
+  while (core_.all_bodies_bytes > core_.spec.limits.all_bodies_bytes) {
+    Session* oldest = nullptr;
+    for (Session* session : core_.sessions) {
+      bool is_candidate = session != this && session->phase_ == Phase::reading && session->incoming_->counted > 0;
+      if (is_candidate && (!oldest || session->incomplete_since_ < oldest->incomplete_since_)) oldest = session;
+    }
+    if (!oldest) return incoming_->counted == 0;
+    oldest->incoming_->drop();
+    oldest->made_room_ = true;
+    error_code ignored;
+    oldest->wire_->socket().cancel(ignored);
+  }
+  return true;
 }
 
 Task<std::expected<void, int>> Session::check_head(Incoming& incoming) {
@@ -184,6 +222,7 @@ Task<std::expected<void, int>> Session::check_head(Incoming& incoming) {
 }
 
 Task<Session::Next> Session::refuse(int status) {
+  if (core_.spec.refused) core_.spec.refused(status, peer_.address);
   std::string_view words = words_for(status);
   std::string out;
   Headers headers{{"Content-Type", "text/plain; charset=utf-8"}};
@@ -288,7 +327,8 @@ Task<void> Session::finish(bool politely) {
     (void)co_await transfer([&](Completion completion) { wire_->shutdown(completion); });
     socket.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
     piece_.resize(kPiece);
-    for (size_t total = 0; total < (size_t{1} << 20) && !expired_ && !aborted_;) {
+    size_t most = std::max(size_t{1} << 20, 4 * core_.spec.limits.body_bytes);
+    for (size_t total = 0; total < most && !expired_ && !aborted_;) {
       Transferred rest =
           co_await transfer([&](Completion completion) { socket.async_read_some(asio::buffer(piece_), completion); });
       if (rest.error) break;
@@ -300,7 +340,8 @@ Task<void> Session::finish(bool politely) {
 
 void Session::start_read() {
   reading_ = true;
-  piece_.resize(kPiece);
+  size_t size = phase_ == Phase::answering ? kPieceAhead : kPiece;
+  if (piece_.size() != size) piece_ = std::string(size, '\0');
   wire_->read_some(asio::buffer(piece_), Completion{this, [](void* who, error_code error, size_t size) {
                                                       static_cast<Session*>(who)->on_read(error, size);
                                                     }});
@@ -337,6 +378,11 @@ void Session::on_read(error_code error, size_t size) {
 void Session::watch_peer() {
   if (gone_ && work_) work_->cancel();
   if (!reading_ && !gone_ && !aborted_ && input_.size() < kMaxAhead) start_read();
+}
+
+std::optional<TimePoint> Session::incomplete_since() const {
+  if (phase_ != Phase::handshake && phase_ != Phase::reading) return std::nullopt;
+  return incomplete_since_;
 }
 
 std::optional<TimePoint> Session::idle_since() const {

@@ -58,9 +58,13 @@ class Session {
 
   // Since when it has waited for a request of which no byte has come; nothing if it does something else.
   std::optional<TimePoint> idle_since() const;
+  // Since when it has waited for the rest of a handshake or a request; nothing if it does something else.
+  std::optional<TimePoint> incomplete_since() const;
   bool request_in_flight() const { return phase_ == Phase::answering || phase_ == Phase::reading; }
   // Closes an idle connection, unless a request is on its way already.
   void close_if_idle();
+  // Ends the connection at once, with whatever it is at.
+  void abort();
 
  private:
   enum class Phase { handshake, idle, reading, answering, closing };
@@ -75,6 +79,8 @@ class Session {
   // An error: the status to refuse the request with, or 0 to say nothing.
   Task<std::expected<void, int>> read_request(Incoming& incoming);
   Task<std::expected<void, int>> check_head(Incoming& incoming);
+  // Has others drop their bodies where all of them are too large together. False if this one has to.
+  bool make_room_for_body();
   Task<Next> refuse(int status);
   Task<Next> send_answer(const Incoming& incoming, Answer answer);
   // `out` is what goes out first, `sent` what it has of the body, `piece` what comes next. Whether all of it was sent.
@@ -91,7 +97,6 @@ class Session {
   void allow(Duration time);
   void allow_any_time() { deadline_ = TimePoint::max(); }
   void on_timer();
-  void abort();
 
   ServerCore& core_;
   std::unique_ptr<Wire> wire_;
@@ -100,10 +105,14 @@ class Session {
 
   Phase phase_ = Phase::handshake;
   TimePoint idle_since_{};
-  bool stop_ = false;     // asked to close while idle
-  bool aborted_ = false;  // the server ends
-  bool gone_ = false;     // the peer has gone
-  bool expired_ = false;  // the time allowed is over
+  TimePoint incomplete_since_{};
+  // The request at hand.
+  Incoming* incoming_ = nullptr;
+  bool made_room_ = false;  // its body was dropped for another one's
+  bool stop_ = false;       // asked to close while idle
+  bool aborted_ = false;    // the server ends
+  bool gone_ = false;       // the peer has gone
+  bool expired_ = false;    // the time allowed is over
 
   std::string input_;  // what was read and not parsed yet
   std::string piece_;  // where reads go

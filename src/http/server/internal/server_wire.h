@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "http/server/internal/server_tls.h"
+#include "http/net/server_tls.h"
 #include "x509/x509.h"
 
 namespace fairlead::http {
@@ -27,7 +27,7 @@ class Wire {
   virtual void handshake(Completion done) = 0;
   virtual void read_some(boost::asio::mutable_buffer into, Completion done) = 0;
   virtual void write(boost::asio::const_buffer from, Completion done) = 0;
-  // Says that nothing more will come, and waits for the peer to say so.
+  // Says that nothing more will come.
   virtual void shutdown(Completion done) = 0;
 
   virtual boost::asio::ip::tcp::socket& socket() = 0;

@@ -1,4 +1,4 @@
-#include "async/detached.h"
+#include "async/internal/detached.h"
 
 namespace fairlead {
 namespace {
