@@ -1,10 +1,10 @@
-"""Writes src/sandbox/wire/protobuf_table.cc: the messages that typed Kubernetes clients send, and objects to test it with.
+"""Writes src/sandbox/wire/internal/protobuf_table.cc: the messages of typed Kubernetes clients, and objects to test it.
 
     python3 -m scripts.protobuf_table
 
 Numbers and types come from the generated.proto files of the Go modules in the module cache; the names in JSON, and what is
 inlined there, from the tags of the Go types beside them. Only what the kinds in src/schema/types/internal/builtin_table.cc lead to, in
-the version of Kubernetes that is named there. The form of the table: src/sandbox/wire/protobuf_table.h.
+the version of Kubernetes that is named there. The form of the table: src/sandbox/wire/internal/protobuf_table.h.
 
 tests/fixtures/protobuf.jsonl has the objects that the module k8s.io/api tests itself with, every field set: one of each kind,
 but of those that have pods in them only the pod.
@@ -110,9 +110,9 @@ def main():
             fields.append(f"{number}{mark}{letter}={json_name}")
         lines[name] = " ".join([name + (f"!{FORMS[name]}" if name in FORMS else ""), *fields])
     text = "".join(f'R"~({lines[name]})~",\n' for name in sorted(lines))
-    (ROOT / "src/sandbox/wire/protobuf_table.cc").write_text(f"""\
+    (ROOT / "src/sandbox/wire/internal/protobuf_table.cc").write_text(f"""\
 // Written by scripts/protobuf_table.py from the Go modules of Kubernetes {version}: not to be edited.
-#include "sandbox/wire/protobuf_table.h"
+#include "sandbox/wire/internal/protobuf_table.h"
 
 namespace fairlead::sandbox::protobuf_table {{
 namespace {{
