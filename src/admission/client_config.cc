@@ -1,5 +1,7 @@
 #include "admission/client_config.h"
 
+#include <fmt/format.h>
+
 #include "base/base64.h"
 
 namespace fairlead::admission {
@@ -11,6 +13,11 @@ std::optional<ServiceReference> read_service(const Json& service) {
                           .name = std::string(service["name"].string_or("")),
                           .path = std::string(service["path"].string_or("")),
                           .port = port < 1 || port > 65535 ? 443 : static_cast<int>(port)};
+}
+
+std::string service_url(const ServiceReference& service) {
+  return fmt::format("https://{}.{}.svc:{}{}{}", service.name, service.ns, service.port,
+                     service.path.starts_with('/') ? "" : "/", service.path);
 }
 
 bool has_certificate(std::string_view ca_bundle) {

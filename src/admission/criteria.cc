@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "admission/status.h"
+#include "admission/internal/status.h"
 
 namespace fairlead::admission {
 namespace {

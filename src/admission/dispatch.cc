@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "admission/status.h"
+#include "admission/internal/status.h"
 #include "base/go_quoted.h"
 #include "base/json_patch.h"
 

@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "admission/admission_testing.h"
-#include "admission/status.h"
+#include "admission/client_config.h"
+#include "admission/internal/status.h"
 #include "base/base64.h"
 
 namespace fairlead::admission {
@@ -65,7 +66,8 @@ TEST(Dispatch, EndsInTheWordsOfTheApiServer) {
       got = validation.status();
     }
     if (entry.contains("url")) {
-      EXPECT_EQ(hooks[0].call_url(hooks[0].timeout_seconds), entry["url"].string_or(""));
+      EXPECT_EQ(service_url(*hooks[0].service) + fmt::format("?timeout={}s", hooks[0].timeout_seconds),
+                entry["url"].string_or(""));
     }
     // A webhook that is looked at through /deny/cr has the name that the fixture gives, and all else is equal.
     EXPECT_EQ(got.dump(), entry["status"].dump()) << entry["case"].dump();

@@ -196,12 +196,4 @@ std::string_view trimmed(std::string_view text) {
 
 std::optional<std::string> go_syntax_error(std::string_view text) { return Scanner(text).run(); }
 
-std::string_view go_kind(const Json& value) {
-  if (value.is_null()) return "null";
-  if (value.is_bool()) return "bool";
-  if (value.is_number()) return "number";
-  if (value.is_string()) return "string";
-  return value.is_array() ? "array" : "object";
-}
-
 }  // namespace fairlead::admission

@@ -1,21 +1,16 @@
-// What Go's JSON decoder says about a text that is none: the API server passes it on when a webhook answers nonsense.
+// Reads texts as Go's JSON decoder does. The API server passes its errors on when a webhook's answer is not JSON.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
-
 namespace fairlead::admission {
 
-// The text without white space around it, as strings.TrimSpace gives it.
+// Returns the text without white space around it, as strings.TrimSpace does.
 std::string_view trimmed(std::string_view text);
 
-// Nothing if the syntax is right.
+// Returns the decoder's error; nothing if the text is JSON.
 std::optional<std::string> go_syntax_error(std::string_view text);
-
-// "string", "number", "bool", "array", "object", "null"
-std::string_view go_kind(const Json& value);
 
 }  // namespace fairlead::admission

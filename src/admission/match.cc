@@ -1,7 +1,7 @@
 #include "admission/match.h"
 
 #include "admission/exempt.h"
-#include "admission/status.h"
+#include "admission/internal/status.h"
 
 namespace fairlead::admission {
 namespace {

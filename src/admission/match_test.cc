@@ -131,7 +131,7 @@ TEST(Match, ReadsConfigurationsWithTheDefaultsOfTheServer) {
   EXPECT_EQ(first.reinvocation, Webhook::Reinvocation::never);
   EXPECT_TRUE(first.namespace_selector->matches_everything());
   EXPECT_TRUE(first.object_selector->matches_everything());
-  EXPECT_EQ(first.call_url(10), "https://s.n.svc:443/?timeout=10s");
+  EXPECT_EQ(service_url(*first.service), "https://s.n.svc:443/");
   const Webhook& second = hooks[1];
   EXPECT_EQ(second.id, "c/a/1");
   EXPECT_EQ(second.failure_policy, FailurePolicy::ignore);
@@ -139,7 +139,7 @@ TEST(Match, ReadsConfigurationsWithTheDefaultsOfTheServer) {
   EXPECT_EQ(second.timeout_seconds, 3);
   EXPECT_EQ(second.side_effects, Webhook::SideEffects::none_on_dry_run);
   EXPECT_EQ(second.reinvocation, Webhook::Reinvocation::if_needed);
-  EXPECT_EQ(second.call_url(3), "https://example.com/hook?timeout=3s");
+  EXPECT_EQ(second.url, "https://example.com/hook");
   EXPECT_TRUE(read_webhooks(parsed(R"({"kind":"ConfigMap","webhooks":[{"name":"a"}]})")).empty());
   EXPECT_TRUE(read_webhooks(parsed(R"({"kind":"ValidatingWebhookConfiguration","webhooks":5})")).empty());
 }

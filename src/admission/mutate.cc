@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "admission/exempt.h"
+#include "admission/internal/policy_run.h"
+#include "admission/internal/status.h"
 #include "admission/policy.h"
-#include "admission/policy_run.h"
-#include "admission/status.h"
 #include "base/go_quoted.h"
 #include "base/json_patch.h"
 

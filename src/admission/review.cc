@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "admission/go_json.h"
-#include "admission/status.h"
+#include "admission/internal/status.h"
 #include "base/base64.h"
+#include "base/go_kind.h"
 #include "base/go_quoted.h"
 
 namespace fairlead::admission {

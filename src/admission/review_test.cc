@@ -1,7 +1,7 @@
 #include "admission/review.h"
 
 #include "admission/admission_testing.h"
-#include "admission/status.h"
+#include "admission/internal/status.h"
 #include "admission/warnings.h"
 
 namespace fairlead::admission {

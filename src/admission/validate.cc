@@ -4,9 +4,9 @@
 
 #include "admission/exempt.h"
 #include "admission/go_json.h"
+#include "admission/internal/policy_run.h"
+#include "admission/internal/status.h"
 #include "admission/policy.h"
-#include "admission/policy_run.h"
-#include "admission/status.h"
 
 namespace fairlead::admission {
 namespace {

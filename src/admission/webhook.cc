@@ -72,11 +72,4 @@ void order(std::vector<Webhook>& webhooks) {
   for (auto& [name, hooks] : by_configuration) std::move(hooks.begin(), hooks.end(), std::back_inserter(webhooks));
 }
 
-std::string Webhook::call_url(int seconds) const {
-  std::string base = service ? fmt::format("https://{}.{}.svc:{}{}{}", service->name, service->ns, service->port,
-                                           service->path.starts_with('/') ? "" : "/", service->path)
-                             : url;
-  return fmt::format("{}?timeout={}s", base, seconds);
-}
-
 }  // namespace fairlead::admission

@@ -48,9 +48,6 @@ struct Webhook {
   int timeout_seconds = 10;
   std::vector<std::string> review_versions;
   Reinvocation reinvocation = Reinvocation::never;
-
-  // "https://svc.ns.svc:443/path?timeout=10s": what the server's errors name.
-  std::string call_url(int seconds) const;
 };
 
 // In the order of the list. Reads what can be read: a configuration that no server would store gives hooks that match

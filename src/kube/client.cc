@@ -4,8 +4,8 @@
 
 #include "async/scope.h"
 #include "base/timestamp.h"
+#include "kube/internal/warning_header.h"
 #include "kube/query.h"
-#include "kube/warning_header.h"
 
 namespace fairlead::kube {
 namespace {
@@ -30,6 +30,8 @@ bool says_later(const Fault& fault, bool repeatable) {
     case FaultKind::server_starting:
     case FaultKind::server_stopping: return true;
     case FaultKind::version_ahead: return true;
+    // A webhook that says when to come again.
+    case FaultKind::webhook_denied: return fault.disposition == Disposition::passing;
     case FaultKind::server_unavailable: return fault.retry_after && (repeatable || !fault.outcome_unknown);
     default: return false;
   }

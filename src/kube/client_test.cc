@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kube/internal/warning_header.h"
 #include "kube/scripted_transport_testing.h"
-#include "kube/warning_header.h"
 
 namespace fairlead::kube {
 namespace {
@@ -162,6 +162,17 @@ TEST(Client, a_webhook_that_denies_with_429_is_no_later) {
   EXPECT_TRUE(reply.error().is(FaultKind::webhook_denied));
 }
 
+TEST(Client, a_webhook_that_says_when_to_come_again_is_asked_again) {
+  World world;
+  world.server.say({.status = 429,
+                    .body = status(429, "TooManyRequests", R"(admission webhook \"w\" denied the request: not yet)"),
+                    .headers = {{"Retry-After", "2"}}});
+  world.server.then_always({.status = 200, .body = "{}"});
+  EXPECT_TRUE(world.loop.run(world.client.apply(pods(), "a", "p", kPod)));
+  EXPECT_EQ(world.server.seen.size(), 2u);
+  EXPECT_GE(world.elapsed(), std::chrono::milliseconds(1500));
+}
+
 TEST(Client, sends_again_what_can_be_sent_again) {
   World world;
   world.server.say({.error = unknown_delivery()}).say({.error = connection_lost()}).say({.body = kPod.dump()});
@@ -222,45 +233,49 @@ TEST(Client, a_server_that_hangs) {
   EXPECT_EQ(world.elapsed(), seconds(120));
 }
 
-TEST(Client, a_refused_token_is_replaced_once) {
-  World world;
+// A world whose client has a token from a file.
+struct TokenWorld : World {
   std::string token = "old";
-  Surroundings surroundings;
-  surroundings.read_file = [&](const std::string&) -> Result<std::string> { return token; };
-  Credentials credentials(world.loop, {.owner = "user \"u\"", .token_file = "/t"}, surroundings, nullptr, {});
-  Client client(world.loop, world.server, &credentials, {});
-  world.server.say({.body = kPod.dump()});
-  EXPECT_TRUE(world.loop.run(client.get(pods(), "a", "p")));
-  token = "new";
-  world.server.say({.status = 401, .body = status(401, "Unauthorized", "Unauthorized")}).say({.body = kPod.dump()});
-  EXPECT_TRUE(world.loop.run(client.get(pods(), "a", "p")));
+  Surroundings surroundings{.read_file = [this](const std::string&) -> Result<std::string> { return token; }};
+  Credentials credentials{loop, {.owner = "user \"u\"", .token_file = "/t"}, surroundings, nullptr, {}};
+  Client user{loop, server, &credentials, {}};
+
+  void use_once() {
+    server.say({.body = kPod.dump()});
+    EXPECT_TRUE(loop.run(user.get(pods(), "a", "p")));
+  }
+  TokenWorld& refuse() {
+    server.say({.status = 401, .body = status(401, "Unauthorized", "Unauthorized")});
+    return *this;
+  }
+};
+
+TEST(Client, a_refused_token_is_replaced_once) {
+  TokenWorld world;
+  world.use_once();
+  world.token = "new";
+  world.refuse().server.say({.body = kPod.dump()});
+  EXPECT_TRUE(world.loop.run(world.user.get(pods(), "a", "p")));
   EXPECT_EQ(world.server.seen.back().headers.find("Authorization"), "Bearer new");
-  token = "newer";
-  world.server.say({.status = 401, .body = status(401, "Unauthorized", "Unauthorized")})
-      .say({.status = 401, .body = status(401, "Unauthorized", "Unauthorized")});
-  Outcome<Reply> reply = world.loop.run(client.get(pods(), "a", "p"));
+  world.token = "newer";
+  world.refuse().refuse();
+  Outcome<Reply> reply = world.loop.run(world.user.get(pods(), "a", "p"));
   ASSERT_FALSE(reply);
   EXPECT_TRUE(reply.error().is(FaultKind::unauthorized));
   EXPECT_EQ(world.server.left(), 0u);
 }
 
 TEST(Client, a_refused_token_is_replaced_for_a_stream_as_well) {
-  World world;
-  std::string token = "old";
-  Surroundings surroundings;
-  surroundings.read_file = [&](const std::string&) -> Result<std::string> { return token; };
-  Credentials credentials(world.loop, {.owner = "user \"u\"", .token_file = "/t"}, surroundings, nullptr, {});
-  Client client(world.loop, world.server, &credentials, {});
-  world.server.say({.body = kPod.dump()});
-  EXPECT_TRUE(world.loop.run(client.get(pods(), "a", "p")));
-  token = "new";
-  world.server.say({.status = 401, .body = status(401, "Unauthorized", "Unauthorized")}).say({.body = "{}"});
-  EXPECT_TRUE(world.loop.run(client.open({.verb = "watch", .target = "/api/v1/pods?watch=true"})));
+  TokenWorld world;
+  world.use_once();
+  world.token = "new";
+  world.refuse().server.say({.body = "{}"});
+  EXPECT_TRUE(world.loop.run(world.user.open({.verb = "watch", .target = "/api/v1/pods?watch=true"})));
   EXPECT_EQ(world.server.seen.back().headers.find("Authorization"), "Bearer new");
-  token = "newer";
-  world.server.say({.status = 401, .body = status(401, "Unauthorized", "Unauthorized")})
-      .say({.status = 401, .body = status(401, "Unauthorized", "Unauthorized")});
-  Outcome<http::Answer> refused = world.loop.run(client.open({.verb = "watch", .target = "/api/v1/pods?watch=true"}));
+  world.token = "newer";
+  world.refuse().refuse();
+  Outcome<http::Answer> refused =
+      world.loop.run(world.user.open({.verb = "watch", .target = "/api/v1/pods?watch=true"}));
   ASSERT_FALSE(refused);
   EXPECT_TRUE(refused.error().is(FaultKind::unauthorized));
 }

@@ -25,8 +25,8 @@ std::string HelmRelease::repair() const {
                      ns, name);
 }
 
-std::optional<HelmRelease> read_helm_release(const Json& secret) {
-  const Json& metadata = secret["metadata"];
+std::optional<HelmRelease> read_helm_release(const Json& record) {
+  const Json& metadata = record["metadata"];
   const Json& labels = metadata["labels"];
   if (labels["owner"].string_or("") != "helm") return std::nullopt;
   HelmRelease release{.ns = std::string(metadata["namespace"].string_or("")),

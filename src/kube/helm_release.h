@@ -1,4 +1,4 @@
-// Releases of Helm, as Helm records them in the cluster: one Secret per revision. Pure.
+// Releases of Helm, as Helm records them in the cluster: one Secret per revision, or one ConfigMap. Pure.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,12 @@
 
 namespace fairlead::kube {
 
-// Selects the Secrets of releases, or of those that are in the middle of something.
+// Selects the records of releases; only those that are in the middle of something; and only the others.
 inline constexpr std::string_view kHelmReleases = "owner=helm";
 inline constexpr std::string_view kPendingHelmReleases =
     "owner=helm,status in (pending-install,pending-upgrade,pending-rollback)";
+inline constexpr std::string_view kEndedHelmReleases =
+    "owner=helm,status notin (pending-install,pending-upgrade,pending-rollback)";
 
 struct HelmRelease {
   std::string ns;
@@ -32,7 +34,7 @@ struct HelmRelease {
 };
 
 // Nothing if it is not the record of a release. Its data is not looked at.
-std::optional<HelmRelease> read_helm_release(const Json& secret);
+std::optional<HelmRelease> read_helm_release(const Json& record);
 
 // Only the newest revision of each release, sorted by namespace and name.
 std::vector<HelmRelease> newest_revisions(std::vector<HelmRelease> releases);

@@ -10,7 +10,7 @@
 #include "kube/faults/fault.h"
 #include "kube/faults/field_error.h"
 #include "kube/faults/webhook_text.h"
-#include "kube/warning_header.h"
+#include "kube/internal/warning_header.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fairlead;

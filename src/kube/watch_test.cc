@@ -202,6 +202,20 @@ TEST(Watch, waits_longer_and_longer) {
   EXPECT_EQ(watch.trouble()->message(), "GET /api/v1/pods?limit=500 failed: the connection was lost");
 }
 
+TEST(Watch, after_an_event_the_pauses_are_short_again) {
+  World world;
+  world.server.say(list({}, 5));
+  for (int version = 6; version < 16; ++version)
+    world.server.say({.stream = {{.text = line("MODIFIED", pod("a", version))}, cut()}});
+  Watch watch(world.client, pods(), {});
+  first(world, watch, 2);
+  for (int version = 7; version < 16; ++version) {
+    TimePoint before = world.loop.now();
+    EXPECT_EQ(first(world, watch, 1), Texts{fmt::format("modified a@{}", version)});
+    EXPECT_LE(world.loop.now() - before, 2 * WatchOptions().first_pause) << version;
+  }
+}
+
 TEST(Watch, a_server_that_says_how_much_later_is_given_that_time) {
   World world;
   world.server.say(list({}, 5))

@@ -468,6 +468,38 @@ TEST_F(ShadowTest, OneThatMayHaveBeenMadeIsTakenAway) {
   EXPECT_THAT(shadows(), IsEmpty());
 }
 
+TEST_F(ShadowTest, AMarkerThatCouldNotBeTakenOutAtOnceIsTakenOutAtTheEnd) {
+  make(path_of(false), guard("guard").dump());
+  pass(1s);
+  sandbox_.core().options.delays.validating_webhooks = 1h;
+  auto prove = prover();
+  auto run = [&]() -> Task<void> {
+    Scope scope(loop_, co_await current_cancel());
+    auto one = [&]() -> Task<void> {
+      Outcome<Proof> proof = co_await prove->updated_in_effect(
+          {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "guard"}, 0);
+      EXPECT_FALSE(proof && proof->proved);
+    };
+    scope.spawn(one());
+    (void)co_await sleep_for(loop_, 500ms);
+    sandbox_.set_down(0, true);
+    scope.cancel();
+    co_await scope.join();
+    (void)co_await sleep_for(loop_, 5min);
+    sandbox_.set_down(0, false);
+  };
+  loop_.run(run());
+  EXPECT_EQ(loop_.run(client_.get(*configurations_of("ValidatingWebhookConfiguration"), "", "guard"))
+                ->value["webhooks"]
+                .items()
+                .size(),
+            2u);
+  loop_.run(prove->clean_up());
+  Outcome<Reply> left = wait(client_.get(*configurations_of("ValidatingWebhookConfiguration"), "", "guard"));
+  EXPECT_EQ(left->value["webhooks"].items().size(), 1u);
+  EXPECT_GT(front_.count("PATCH", "/guard?"), 0u) << "there was no marker in it";
+}
+
 TEST_F(ShadowTest, CleaningUpEndsEvenIfNobodyAnswers) {
   auto prove = prover();
   EXPECT_TRUE(proof_of(prove->mirror(target("a"), 0)).proved);

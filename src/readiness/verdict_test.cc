@@ -218,7 +218,12 @@ TEST(JudgeWebhooks, NeedACertificateToTrust) {
          // -----BEGIN CERTIFICATE-----
          {R"("webhooks": [{"name": "b.example", "clientConfig": {"service": {}, "caBundle":
                          "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"}}])",
-          kReady}});
+          kReady},
+         // Each of them needs one.
+         {R"("webhooks": [{"name": "a.example", "clientConfig": {"service": {}, "caBundle":
+                         "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"}},
+                         {"name": "b.example", "clientConfig": {"service": {}}}])",
+          kEmpty}});
 }
 
 TEST(JudgeReadyWhen, DecidesAlone) {

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "admission/client_config.h"
+#include "admission/own.h"
 #include "object/definition.h"
 
 namespace fairlead::graph {
@@ -75,7 +76,7 @@ class Guards {
   }
 
   void add_webhooks(const Json& value, NodeId object, bool live) {
-    if (is_shadow(value)) return;
+    if (admission::is_of_fairlead(value)) return;
     object::Key key = key_of(kRegistration, value);
     for (admission::Webhook& webhook : admission::read_webhooks(value)) {
       bool mutating = webhook.kind == admission::Webhook::Kind::mutating;
@@ -141,9 +142,5 @@ class Guards {
 }  // namespace
 
 plan::IdVector<GuardId, GuardMatcher> add_guards(GraphBuilder& builder) { return Guards(builder).run(); }
-
-bool is_shadow(const Json& configuration) {
-  return configuration["metadata"]["labels"].contains("fairlead.dev/shadow");
-}
 
 }  // namespace fairlead::graph

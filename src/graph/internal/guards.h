@@ -20,7 +20,4 @@ plan::IdVector<GuardId, GuardMatcher> add_guards(GraphBuilder& builder);
 // Fills Guard::backed_by and adds the needs of the guards. Requires that Contents::guards is complete.
 void add_backing(GraphBuilder& builder);
 
-// True if the configuration has the label of Fairlead's own shadow configurations.
-bool is_shadow(const Json& configuration);
-
 }  // namespace fairlead::graph

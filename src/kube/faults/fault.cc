@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/plain_text.h"
 #include "kube/faults/field_error.h"
 #include "kube/faults/internal/fault_words.h"
-#include "kube/faults/request_path.h"
+#include "kube/faults/internal/request_path.h"
+#include "kube/faults/internal/retry_after.h"
 #include "kube/faults/webhook_text.h"
 
 namespace fairlead::kube {
@@ -17,7 +17,6 @@ namespace {
 constexpr size_t kMaxStatusBytes = size_t{4} << 20;
 constexpr size_t kMaxMessage = 4096;
 constexpr size_t kMaxCauses = 64;
-constexpr int64_t kMaxRetryAfterSeconds = 3600;
 
 // Everything that is known about an answer while its kind is being found.
 struct Reading {
@@ -56,17 +55,7 @@ void read_status(const Json& status, Reading& reading, Fault& fault) {
                               .message = std::string(cause["message"].string_or("")),
                               .field = std::string(cause["field"].string_or(""))});
   }
-  if (int64_t seconds = details["retryAfterSeconds"].int_or(0); seconds > 0)
-    fault.retry_after = std::chrono::seconds(std::min(seconds, kMaxRetryAfterSeconds));
-}
-
-void read_retry_after(const http::Headers& headers, Fault& fault) {
-  std::optional<std::string_view> text = headers.find("Retry-After");
-  if (!text) return;
-  int64_t seconds = 0;
-  auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), seconds);
-  if (error == std::errc() && end == text->data() + text->size() && seconds >= 0)
-    fault.retry_after = std::chrono::seconds(std::min(seconds, kMaxRetryAfterSeconds));
+  fault.retry_after = retry_after_of(status);
 }
 
 // `configmaps "one" is forbidden: WHY` gives WHY. Names cannot contain a quote.
@@ -116,9 +105,12 @@ void dispose_webhook(Fault& fault, const RequestPath& path) {
       return park(fault, Awaited::conversion, "", path.definition());
     case FaultKind::webhook_answered_error:
     case FaultKind::webhook_unreachable: fault.tell_early = true; return;
+    // A denial that says when to come again is none for good: that is how the gate makes clients wait.
+    case FaultKind::webhook_denied:
+      if (fault.http != 429 || !fault.retry_after) fault.disposition = Disposition::permanent;
+      return;
     case FaultKind::webhook_not_https:
     case FaultKind::webhook_bad_response:
-    case FaultKind::webhook_denied:
     case FaultKind::webhook_no_dry_run:
     case FaultKind::conversion_bad_result: fault.disposition = Disposition::permanent; return;
     default: return;
@@ -438,7 +430,7 @@ std::optional<Fault> classify(std::string_view method, std::string_view target, 
   }
   reading.plain = headers.find("Content-Type").value_or("").starts_with("text/plain");
   reading.body_text = trim(body.substr(0, kMaxMessage));
-  read_retry_after(headers, fault);
+  if (std::optional<Duration> time = retry_after_of(headers)) fault.retry_after = time;
   return decide(std::move(reading), std::move(fault));
 }
 

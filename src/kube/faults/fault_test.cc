@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "kube/faults/request_path.h"
+#include "kube/faults/internal/request_path.h"
 
 namespace fairlead::kube {
 namespace {

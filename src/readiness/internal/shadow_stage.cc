@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "kube/faults/another_object.h"
+
 namespace fairlead::readiness {
 namespace {
 
@@ -261,8 +263,9 @@ Task<void> ShadowStage::remove_guest(std::string manager) {
   for (int attempt = 0; attempt < kRemovals; ++attempt) {
     Outcome<Reply> reply = co_await client_.apply(guest.resource, "", guest.configuration,
                                                   empty_patch(guest.resource, guest.configuration, guest.uid), options);
-    // A conflict means that the name now belongs to another object.
-    bool gone = reply || is_gone(reply.error()) || reply.error().is(FaultKind::conflict);
+    const Fault* fault = reply ? nullptr : reply.error().fault();
+    bool is_replaced = fault && (fault->kind == FaultKind::conflict || kube::is_about_another_object(*fault));
+    bool gone = reply || is_gone(reply.error()) || is_replaced;
     if (reply)
       // If somebody replaced the whole configuration meanwhile, they own our hook as well, and it has to be removed
       // explicitly.

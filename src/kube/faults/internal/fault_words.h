@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "kube/faults/fault.h"
-#include "kube/faults/request_path.h"
+#include "kube/faults/internal/request_path.h"
 
 namespace fairlead::kube {
 

@@ -1,4 +1,4 @@
-#include "admission/policy_run.h"
+#include "admission/internal/policy_run.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "admission/status.h"
+#include "admission/internal/status.h"
 
 #include "base/go_quoted.h"
 

@@ -1,4 +1,4 @@
-#include "kube/warning_header.h"
+#include "kube/internal/warning_header.h"
 
 #include <algorithm>
 #include <optional>

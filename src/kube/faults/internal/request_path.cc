@@ -1,4 +1,4 @@
-#include "kube/faults/request_path.h"
+#include "kube/faults/internal/request_path.h"
 
 #include <fmt/core.h>
 
