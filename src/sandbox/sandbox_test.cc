@@ -171,6 +171,20 @@ TEST_F(SandboxTest, ServesCustomResourcesOnceEstablished) {
   EXPECT_EQ(get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com").status, 404);
 }
 
+// As on the real server, which checks the versions against the status whenever anything else is written.
+TEST_F(SandboxTest, TheStatusOfADefinitionMayNameAVersionThatItDoesNotHave) {
+  constexpr std::string_view kPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com";
+  post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", kDefinition);
+  pass(1s);
+  Got status = merge(std::string(kPath) + "/status", R"({"status":{"storedVersions":["v0","v1"]}})");
+  EXPECT_EQ(status.status, 200) << status.text;
+  EXPECT_EQ(status.body["status"]["storedVersions"], (Json::Array{"v0", "v1"}));
+  Got refused = merge(std::string(kPath), R"({"metadata":{"labels":{"a":"b"}}})");
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_TRUE(message(refused).contains("missing from spec.versions; v0 was previously a storage version"))
+      << message(refused);
+}
+
 TEST_F(SandboxTest, ATerminatingDefinitionWaitsForItsObjects) {
   post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", kDefinition);
   pass(1s);

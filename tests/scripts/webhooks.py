@@ -35,16 +35,19 @@ class HttpServer(http.server.ThreadingHTTPServer):
 
 
 class Webhooks:
-    """Those of one script, on one port: a path each."""
+    """Those of one script, on one port: a path each. They serve with the certificate of this run, or with another context; with None,
+    without TLS."""
 
-    def __init__(self):
+    def __init__(self, address=("127.0.0.1", 0), context=...):
         with MAKING:
-            context, self.ca = certificate_of_this_run()
+            own, self.ca = certificate_of_this_run()
         self.behaviours, self.calls = {}, {}
         self.lock = threading.Lock()
-        self.server = HttpServer(("127.0.0.1", 0), self.handler())
-        # The handshake happens in the thread of the request, so that one that hangs holds up nobody else.
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        self.server = HttpServer(address, self.handler())
+        if context is not None:
+            # The handshake happens in the thread of the request, so that one that hangs holds up nobody else.
+            self.server.socket = (own if context is ... else context).wrap_socket(
+                self.server.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
     def set(self, name, behaviour):

@@ -29,8 +29,8 @@ Scenario named(std::string name, Scenario scenario) {
 }
 
 std::vector<Scenario> sound() {
-  return {watch_scenario(),   counter_scenario(), list_scenario(),
-          webhook_scenario(), rollout_scenario(), removal_scenario()};
+  return {watch_scenario(),   counter_scenario(), list_scenario(),  webhook_scenario(),
+          rollout_scenario(), removal_scenario(), lease_scenario(), gate_scenario()};
 }
 
 std::vector<Scenario> sabotaged() {
@@ -50,7 +50,11 @@ std::vector<Scenario> sabotaged() {
           named("forgets-uids", removal_scenario(forgets_uids())),
           named("overlooks-others", removal_scenario(overlooks_others())),
           named("overlooks-finalizers", removal_scenario(overlooks_finalizers())),
-          named("believes-labels", removal_scenario(believes_labels()))};
+          named("believes-labels", removal_scenario(believes_labels())),
+          named("takes-regardless", lease_scenario(takes_regardless())),
+          named("shows-the-past", lease_scenario(shows_the_past())),
+          named("overlooks-suspension", lease_scenario(overlooks_suspension())),
+          named("believes-doubts", gate_scenario(true))};
 }
 
 struct Arguments {

@@ -465,6 +465,7 @@ Weather weather(Random& random) {
   weather.forbidden = {};
   weather.cluster.controllers = true;
   weather.cluster.events = false;
+  weather.cluster.lost_crd_cleanup = random.chance(0.3) ? 0.5 : 0;
   return weather;
 }
 

@@ -30,6 +30,18 @@ Scenario rollout_scenario(RolloutSabotage sabotage = {});
 using RemovalSabotage = std::function<std::unique_ptr<http::Transport>(http::Transport& network)>;
 Scenario removal_scenario(RemovalSabotage sabotage = {});
 
+// Operators of one namespace that share a Lease, and the operator of the whole cluster, which looks at it.
+struct LeaseSabotage {
+  std::function<std::unique_ptr<http::Transport>(World& world, http::Transport& network)> network;
+  // The wall clock stands still, too, while a machine is suspended.
+  bool wall_sleeps = false;
+};
+Scenario lease_scenario(LeaseSabotage sabotage = {});
+
+// Writers behind two replicas of the gate that are killed, stalled and shut out, and a webhook that comes late. With
+// the bug, the gate takes what it cannot tell for a proof that the webhook does not work.
+Scenario gate_scenario(bool believes_doubts = false);
+
 // A watch that goes on one version late.
 Sabotage resumes_late();
 // After a 410, what was deleted meanwhile stays in the list.
@@ -63,5 +75,11 @@ RemovalSabotage overlooks_others();
 RemovalSabotage overlooks_finalizers();
 // An object that the label was copied to is taken for a member.
 RemovalSabotage believes_labels();
+// A Lease is written whatever has become of it since it was read.
+LeaseSabotage takes_regardless();
+// Lists of Leases are old.
+LeaseSabotage shows_the_past();
+// That the machine was suspended is not noticed.
+LeaseSabotage overlooks_suspension();
 
 }  // namespace fairlead::sim

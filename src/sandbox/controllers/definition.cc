@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "sandbox/controllers/controllers.h"
 #include "sandbox/core/api_services.h"
@@ -12,6 +13,7 @@ namespace fairlead::sandbox {
 namespace {
 
 const ResourceId kDefinitions{"apiextensions.k8s.io", "customresourcedefinitions"};
+constexpr Duration kResync = std::chrono::minutes(5);
 constexpr std::string_view kCleanup = "customresourcecleanup.apiextensions.k8s.io";
 
 Json condition(const Core& core, std::string_view type, bool status, std::string_view reason, std::string message) {
@@ -142,6 +144,24 @@ class DefinitionController final : public Controller {
     }
   }
 
+  // Each API server runs this controller. Where the last update of one conflicts with the other's, both stop, and
+  // changes of the condition alone do not make them look again.
+  bool is_lost(const Place& key, const Json& metadata) {
+    std::string uid(metadata["uid"].string_or(""));
+    auto found = lost_.find(uid);
+    if (found != lost_.end()) {
+      TimePoint now = core().loop.now(), until = found->second.until;
+      if (now >= until || !metadata["annotations"].same_as(found->second.annotations)) return false;
+      // The queue keeps only the earliest time for a key, which was that of a change of the condition.
+      add_after(key, until - now);
+      return true;
+    }
+    if (core().options.lost_crd_cleanup <= 0 || !core().random.chance(core().options.lost_crd_cleanup)) return false;
+    lost_.emplace(uid, Lost{.annotations = metadata["annotations"], .until = core().loop.now() + kResync});
+    add_after(key, kResync);
+    return true;
+  }
+
   Task<void> clean_up(Place key, const Json& found) {
     ResourceId id{std::string(found["spec"]["group"].string_or("")),
                   std::string(found["spec"]["names"]["plural"].string_or(""))};
@@ -175,7 +195,7 @@ class DefinitionController final : public Controller {
       co_return;
     }
     ObjectPtr now = core().store.find(kDefinitions, key);
-    if (!now) co_return;
+    if (!now || is_lost(key, (*now)["metadata"])) co_return;
     Json object = *now;
     Json::Array finalizers;
     for (const Json& one : object["metadata"]["finalizers"].items())
@@ -183,6 +203,13 @@ class DefinitionController final : public Controller {
     object.make("metadata").make("finalizers") = std::move(finalizers);
     (void)co_await actor_.update(kDefinitions, std::move(object));
   }
+
+  struct Lost {
+    Json annotations;
+    TimePoint until;
+  };
+  // The CRDs whose cleanup stopped before its end, by UID.
+  std::map<std::string, Lost> lost_;
 };
 
 }  // namespace

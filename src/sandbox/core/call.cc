@@ -31,7 +31,9 @@ Reply Reply::plain(std::string text, int status) {
 
 Reply Reply::refused(const Status& status) {
   Reply reply = status.plain_text ? plain(status.message, status.code) : of(status.to_json(), status.code);
-  if (status.retry_after > 0) reply.headers.add("Retry-After", std::to_string(status.retry_after));
+  // A webhook that refuses a request may say it in the details.
+  int64_t retry_after = status.retry_after > 0 ? status.retry_after : status.details["retryAfterSeconds"].int_or(0);
+  if (retry_after > 0) reply.headers.add("Retry-After", std::to_string(retry_after));
   return reply;
 }
 

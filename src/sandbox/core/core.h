@@ -48,8 +48,6 @@ struct Core {
 
   // As metadata has it: whole seconds, UTC.
   std::string now_text() const;
-  // With microseconds, as Leases have it.
-  std::string now_micro_text() const;
 
   ObjectPtr find(std::string_view group, std::string_view resource, std::string_view ns, std::string_view name) const {
     return store.find({std::string(group), std::string(resource)}, {std::string(ns), std::string(name)});

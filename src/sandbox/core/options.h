@@ -58,6 +58,9 @@ struct Options {
   Duration api_server_skew = std::chrono::milliseconds(1);
   // How often an updated webhook configuration stays in its old form until its next change.
   double stale_configuration = 0;
+  // How often the end of a CRD's cleanup is lost until the CRD is changed or the informers resync, as happens where the
+  // finalizers of several API servers conflict.
+  double lost_crd_cleanup = 0;
   // Bookmarks on watches that want them.
   Duration bookmark_every = std::chrono::minutes(1);
   // A watch without timeoutSeconds ends after this.

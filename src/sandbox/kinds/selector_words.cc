@@ -7,7 +7,7 @@
 
 #include "base/go_quoted.h"
 #include "base/json.h"
-#include "sandbox/kinds/validate_meta.h"
+#include "sandbox/kinds/internal/validate_meta.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -4,9 +4,10 @@
 
 #include "admission/go_json.h"
 #include "base/base64.h"
+#include "base/go_kind.h"
 #include "sandbox/core/custom_kind.h"
 #include "sandbox/kinds/autoscaling.h"
-#include "sandbox/kinds/cel_rules.h"
+#include "sandbox/kinds/internal/cel_rules.h"
 #include "sandbox/kinds/strategy.h"
 #include "sandbox/wire/go_yaml.h"
 #include "sandbox/wire/protobuf.h"
@@ -107,7 +108,7 @@ Outcome<Json::Lenient> read_body(const Call& call, Json::Repeats repeats) {
       return refuse(
           bad_request(fmt::format("error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot "
                                   "unmarshal {} into Go value of type map[string]interface {{}}",
-                                  admission::go_kind(*value))));
+                                  go_kind(*value))));
     return Json::Lenient{*std::move(value), {}};
   }
   if (type == kProtobufType) {

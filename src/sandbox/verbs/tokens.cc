@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "base/base64.h"
+#include "sandbox/core/continue_token.h"
 #include "sandbox/kinds/types.h"
 #include "sandbox/verbs/internal/admission_chain.h"
 #include "sandbox/verbs/internal/write.h"
@@ -16,13 +16,6 @@ constexpr std::string_view kIssuer = "https://kubernetes.default.svc";
 constexpr int64_t kLeastSeconds = 600;
 constexpr int64_t kMostSeconds = int64_t{1} << 32;
 constexpr int64_t kUsualSeconds = 3600;
-
-std::string base64_url(std::string_view bytes) {
-  std::string text = to_base64(bytes);
-  while (text.ends_with('=')) text.pop_back();
-  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
-  return text;
-}
 
 // Not from the seed: who knows that must not be able to guess a token.
 std::string random_bytes(size_t count) {

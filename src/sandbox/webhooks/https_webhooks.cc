@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "sandbox/core/core.h"
-#include "sandbox/webhooks/simulated_webhook.h"
+#include "sandbox/webhooks/internal/simulated_webhook.h"
 
 namespace fairlead::sandbox {
 namespace {

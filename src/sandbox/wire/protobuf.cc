@@ -10,12 +10,15 @@
 #include <optional>
 
 #include "base/base64.h"
-#include "sandbox/wire/protobuf_messages.h"
-#include "sandbox/wire/protobuf_wire.h"
+#include "protobuf/wire.h"
+#include "sandbox/wire/internal/protobuf_messages.h"
 
 namespace fairlead::sandbox {
 namespace {
 
+using protobuf::WireField;
+using protobuf::WireReader;
+using protobuf::WireType;
 using Holds = ProtobufField::Holds;
 
 constexpr std::string_view kPrefix("k8s\0", 4);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/base64.h"
-#include "sandbox/wire/protobuf_messages.h"
+#include "sandbox/wire/internal/protobuf_messages.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "admission/go_json.h"
+#include "base/go_kind.h"
 #include "sandbox/kinds/strategy.h"
 #include "sandbox/kinds/types.h"
 #include "sandbox/verbs/internal/admission_chain.h"
@@ -155,7 +155,7 @@ Outcome<DeleteOptions> delete_options(const Call& call) {
     if (!grace.is_null() && !grace.is_integer())
       return refuse(bad_request(
           fmt::format("json: cannot unmarshal {} into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
-                      admission::go_kind(grace))));
+                      go_kind(grace))));
     if (body.contains("gracePeriodSeconds")) options.grace_seconds = body["gracePeriodSeconds"].int_or(0);
     options.propagation = body["propagationPolicy"].string_or("");
     if (const bool* orphan = body["orphanDependents"].if_bool()) options.orphan_dependents = *orphan;

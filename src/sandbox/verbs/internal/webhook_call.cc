@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "admission/client_config.h"
 #include "async/scope.h"
 #include "base/base64.h"
 #include "sandbox/core/endpoints.h"
@@ -36,15 +37,12 @@ Resolved resolve(Core& core, const Json& config) {
     endpoint.simulated = pod.has_value();
     return {std::move(endpoint), std::move(problem)};
   }
-  const Json& service = config["service"];
-  std::string ns(service["namespace"].string_or("")), name(service["name"].string_or(""));
-  int64_t port = service["port"].int_or(443);
-  std::string path(service["path"].string_or(""));
-  if (!path.empty() && path.front() != '/') path = "/" + path;
-  endpoint.service = ns + "/" + name;
-  endpoint.server_name = fmt::format("{}.{}.svc", name, ns);
-  endpoint.url = fmt::format("https://{}:{}{}", endpoint.server_name, port, path);
-  std::expected<Destination, std::string> destination = backend_of(core, ns, name, port);
+  admission::ServiceReference service =
+      admission::read_service(config["service"]).value_or(admission::ServiceReference());
+  endpoint.service = service.ns + "/" + service.name;
+  endpoint.server_name = fmt::format("{}.{}.svc", service.name, service.ns);
+  endpoint.url = admission::service_url(service);
+  std::expected<Destination, std::string> destination = backend_of(core, service.ns, service.name, service.port);
   if (!destination) return {std::move(endpoint), destination.error()};
   endpoint.address = destination->address;
   endpoint.simulated = destination->simulated;

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "admission/go_json.h"
+#include "base/go_kind.h"
 #include "base/json_patch.h"
 #include "sandbox/kinds/strategy.h"
 #include "sandbox/kinds/types.h"
@@ -123,11 +123,11 @@ Task<Outcome<Reply>> patch_object(ApiServer& server, Call& call, const Kind& kin
   CO_TRY_ASSIGN(Json::Lenient body, parsed_patch(call));
   const Json& patch = body.value;
   if (!json_patch && !patch.is_object())
-    co_return refuse(undecodable(fmt::format(
-        "json: cannot unmarshal {} into Go value of type map[string]interface {{}}", admission::go_kind(patch))));
+    co_return refuse(undecodable(
+        fmt::format("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", go_kind(patch))));
   if (json_patch && !patch.is_array())
-    co_return refuse(undecodable(fmt::format("json: cannot unmarshal {} into Go value of type []handlers.jsonPatchOp",
-                                             admission::go_kind(patch))));
+    co_return refuse(undecodable(
+        fmt::format("json: cannot unmarshal {} into Go value of type []handlers.jsonPatchOp", go_kind(patch))));
 
   const Core& core = server.core();
   std::string subresource = call.route.subresource;

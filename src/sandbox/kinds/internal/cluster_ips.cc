@@ -1,4 +1,4 @@
-#include "sandbox/kinds/cluster_ips.h"
+#include "sandbox/kinds/internal/cluster_ips.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

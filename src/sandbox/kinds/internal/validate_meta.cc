@@ -1,4 +1,4 @@
-#include "sandbox/kinds/validate_meta.h"
+#include "sandbox/kinds/internal/validate_meta.h"
 
 #include <fmt/format.h>
 

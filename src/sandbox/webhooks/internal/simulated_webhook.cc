@@ -1,4 +1,4 @@
-#include "sandbox/webhooks/simulated_webhook.h"
+#include "sandbox/webhooks/internal/simulated_webhook.h"
 
 #include "base/json.h"
 

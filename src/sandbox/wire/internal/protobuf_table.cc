@@ -1,5 +1,5 @@
 // Written by scripts/protobuf_table.py from the Go modules of Kubernetes v0.37.1: not to be edited.
-#include "sandbox/wire/protobuf_table.h"
+#include "sandbox/wire/internal/protobuf_table.h"
 
 namespace fairlead::sandbox::protobuf_table {
 namespace {

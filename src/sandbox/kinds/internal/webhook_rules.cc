@@ -1,11 +1,11 @@
-#include "sandbox/kinds/webhook_rules.h"
+#include "sandbox/kinds/internal/webhook_rules.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "admission/exempt.h"
-#include "sandbox/kinds/expression_rules.h"
+#include "sandbox/kinds/internal/expression_rules.h"
 
 namespace fairlead::sandbox {
 namespace {

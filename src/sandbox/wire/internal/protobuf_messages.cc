@@ -1,9 +1,9 @@
-#include "sandbox/wire/protobuf_messages.h"
+#include "sandbox/wire/internal/protobuf_messages.h"
 
 #include <algorithm>
 #include <charconv>
 
-#include "sandbox/wire/protobuf_table.h"
+#include "sandbox/wire/internal/protobuf_table.h"
 
 namespace fairlead::sandbox {
 namespace {

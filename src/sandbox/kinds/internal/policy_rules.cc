@@ -1,12 +1,12 @@
-#include "sandbox/kinds/policy_rules.h"
+#include "sandbox/kinds/internal/policy_rules.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "sandbox/kinds/expression_rules.h"
-#include "sandbox/kinds/webhook_rules.h"
+#include "sandbox/kinds/internal/expression_rules.h"
+#include "sandbox/kinds/internal/webhook_rules.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -1,4 +1,4 @@
-#include "sandbox/kinds/definition_rules.h"
+#include "sandbox/kinds/internal/definition_rules.h"
 
 #include <fmt/format.h>
 

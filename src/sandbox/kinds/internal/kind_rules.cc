@@ -1,4 +1,4 @@
-#include "sandbox/kinds/kind_rules.h"
+#include "sandbox/kinds/internal/kind_rules.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 
 #include "object/selector.h"
 #include "sandbox/core/api_services.h"
-#include "sandbox/kinds/cluster_ips.h"
-#include "sandbox/kinds/definition_rules.h"
+#include "sandbox/kinds/internal/cluster_ips.h"
+#include "sandbox/kinds/internal/definition_rules.h"
+#include "sandbox/kinds/internal/policy_rules.h"
+#include "sandbox/kinds/internal/webhook_rules.h"
 #include "sandbox/kinds/pod_rules.h"
-#include "sandbox/kinds/policy_rules.h"
-#include "sandbox/kinds/webhook_rules.h"
 
 namespace fairlead::sandbox {
 namespace {

@@ -1,11 +1,11 @@
-#include "sandbox/kinds/expression_rules.h"
+#include "sandbox/kinds/internal/expression_rules.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "cel/cel.h"
-#include "sandbox/kinds/validate_meta.h"
+#include "sandbox/kinds/internal/validate_meta.h"
 
 namespace fairlead::sandbox {
 

@@ -1,4 +1,4 @@
-#include "sandbox/kinds/cel_rules.h"
+#include "sandbox/kinds/internal/cel_rules.h"
 
 #include <fmt/format.h>
 
