@@ -5,6 +5,8 @@
 #include "async/scope.h"
 #include "base/base64.h"
 #include "base/plain_text.h"
+#include "base/timestamp.h"
+#include "base/version.h"
 #include "history/compress.h"
 
 namespace fairlead::history {
@@ -139,8 +141,7 @@ std::optional<LastRun> last_run_of(const inventory::Inventory& inventory) {
 }
 
 void note_run(inventory::Inventory& inventory, const LastRun& run, WallTime now) {
-  Json note(Json::Object{
-      {"who", run.who}, {"when", inventory::dump_micro_time(now)}, {"how", run.how}, {"objects", run.objects}});
+  Json note(Json::Object{{"who", run.who}, {"when", dump_micro_time(now)}, {"how", run.how}, {"objects", run.objects}});
   inventory.annotate(std::string(kLastRunAnnotation), note.dump());
 }
 
@@ -149,9 +150,9 @@ Task<Result<int64_t>> keep_revision(kube::Client& client, inventory::Inventory& 
   Revision next{.number = next_number(revisions),
                 .how = run.how,
                 .who = run.who,
-                .when = inventory::dump_micro_time(client.loop().clock().wall_now()),
+                .when = dump_micro_time(client.loop().clock().wall_now()),
                 .note = run.note,
-                .version = FAIRLEAD_VERSION,
+                .version = std::string(program_version()),
                 .objects = static_cast<int64_t>(run.objects.size()),
                 .has_secrets = run.with_secrets,
                 .has_delete_hooks = run.has_delete_hooks};

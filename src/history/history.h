@@ -22,6 +22,9 @@
 
 namespace fairlead::history {
 
+// A bundle keeps this many of its last revisions.
+inline constexpr int64_t kKeptRevisions = 10;
+
 // On each of the Secrets: the id of the bundle.
 inline constexpr std::string_view kRevisionOfLabel = "fairlead.dev/revision-of";
 

@@ -259,6 +259,18 @@ TEST_F(HistoryTest, ASecretThatIsNoLongerTheBundlesIsNotRead) {
             "the manifests of revision 1 are not kept: Secret default/fairlead-shop.revision-1 does not hold them");
 }
 
+TEST_F(HistoryTest, ASecretThatIsNoLongerTheBundlesIsNotDeleted) {
+  for (std::string_view value : {"1", "2"}) ASSERT_TRUE(keep({config_map("a", std::string(value))}));
+  kube::Call patch{.verb = "patch",
+                   .method = "PATCH",
+                   .target = "/api/v1/namespaces/default/secrets/fairlead-shop.revision-1",
+                   .content_type = "application/merge-patch+json",
+                   .body = R"({"metadata":{"labels":null,"ownerReferences":null}})"};
+  ASSERT_TRUE(loop_.run(client_.request(patch)));
+  loop_.run(delete_revisions(client_, *inventory_));
+  EXPECT_EQ(secret_names(), std::vector<std::string>{"fairlead-shop.revision-1"});
+}
+
 TEST_F(HistoryTest, LargeManifestsAreInSeveralSecrets) {
   std::vector<object::Object> objects;
   for (int i = 0; i < 3; ++i) objects.push_back(config_map(fmt::format("m{}", i), noise(900000)));

@@ -13,9 +13,6 @@
 
 namespace fairlead::history {
 
-// A bundle keeps this many of its last revisions.
-inline constexpr int64_t kKeptRevisions = 10;
-
 // An entry of the list of revisions, which is an annotation of the bundle's record.
 struct Revision {
   int64_t number = 0;

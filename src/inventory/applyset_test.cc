@@ -1,5 +1,6 @@
 #include "inventory/applyset.h"
 
+#include "base/timestamp.h"
 #include "inventory/claim.h"
 
 namespace fairlead::inventory {

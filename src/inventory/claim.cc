@@ -52,14 +52,4 @@ ClaimWatch::Verdict ClaimWatch::see(const Claim& claim, TimePoint now, WallTime 
   return renewed && *renewed < wall_now - claim.lease - kLongExpired ? Verdict::dead : Verdict::unknown;
 }
 
-std::string dump_micro_time(WallTime time) {
-  auto micros = std::chrono::floor<std::chrono::microseconds>(time);
-  auto days = std::chrono::floor<std::chrono::days>(micros);
-  std::chrono::year_month_day date(days);
-  std::chrono::hh_mm_ss clock(micros - days);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", int(date.year()), unsigned(date.month()),
-                     unsigned(date.day()), clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
-                     clock.subseconds().count());
-}
-
 }  // namespace fairlead::inventory

@@ -23,7 +23,7 @@ inline constexpr Duration kLease = std::chrono::seconds(30);
 struct Claim {
   // For people, for example "ann@laptop, process 4711".
   std::string holder;
-  // For programs: identifies the process (cli/runs/holder.h). Empty if that is not known.
+  // For programs: identifies the process (inventory/holder.h). Empty if that is not known.
   std::string origin;
   // RFC 3339 timestamps in microseconds.
   std::string since;
@@ -60,7 +60,5 @@ class ClaimWatch {
   std::optional<Claim> first_;
   TimePoint seen_{};
 };
-
-std::string dump_micro_time(WallTime time);
 
 }  // namespace fairlead::inventory

@@ -2,6 +2,8 @@
 
 #include "async/scope.h"
 #include "base/backoff.h"
+#include "base/timestamp.h"
+#include "base/version.h"
 #include "object/name.h"
 
 namespace fairlead::inventory {
@@ -197,7 +199,7 @@ Json Inventory::parent_with(const Coverage& coverage, const std::optional<Claim>
   metadata.make("namespace") = parent_.ns;
   metadata.make("labels").make(kIdLabel) = id_;
   Json& annotations = metadata.make("annotations");
-  annotations.make(kToolingAnnotation) = fmt::format("{}/v{}", kTool, FAIRLEAD_VERSION);
+  annotations.make(kToolingAnnotation) = fmt::format("{}/v{}", kTool, program_version());
   coverage.write(annotations, parent_.ns);
   Identity known = identity();
   known.managers.erase(bundle().field_manager());

@@ -86,4 +86,14 @@ Json managed_fields_after_takeover(const Json& object, const Successor& successo
   return fields::dump_managed_fields(std::move(rest));
 }
 
+Json takeover_patch(const Json& object, const Successor& successor) {
+  Json managed = managed_fields_after_takeover(object, successor);
+  if (managed.is_null()) return managed;
+  auto replace = [](std::string_view path, Json value) {
+    return Json::Object{{"op", "replace"}, {"path", path}, {"value", std::move(value)}};
+  };
+  return Json::Array{replace("/metadata/managedFields", std::move(managed)),
+                     replace("/metadata/resourceVersion", object["metadata"]["resourceVersion"])};
+}
+
 }  // namespace fairlead::inventory

@@ -39,4 +39,8 @@ bool gives_way(std::string_view manager, const Json& object, const Successor& su
 // is nothing to take over or managedFields cannot be parsed.
 Json managed_fields_after_takeover(const Json& object, const Successor& successor);
 
+// Returns the JSON Patch that stores this managedFields. The API server refuses it if somebody else has changed the
+// object meanwhile. Null if there is nothing to take over.
+Json takeover_patch(const Json& object, const Successor& successor);
+
 }  // namespace fairlead::inventory

@@ -119,5 +119,15 @@ TEST(Takeover, WhatCannotBeReadIsLeftAlone) {
   EXPECT_TRUE(managed_fields_after_takeover(Json(), shop()).is_null());
 }
 
+TEST(Takeover, ThePatchNamesTheVersionThatItIsFor) {
+  Json object = object_with({entry("kubectl-client-side-apply", "Update", kReplicas)});
+  object.make("metadata").make("resourceVersion") = "7";
+  Json patch = takeover_patch(object, shop());
+  EXPECT_EQ(patch.item(0)["path"].string_or(""), "/metadata/managedFields");
+  EXPECT_EQ(patch.item(0)["value"], managed_fields_after_takeover(object, shop()));
+  EXPECT_EQ(patch.item(1).dump(), R"({"op":"replace","path":"/metadata/resourceVersion","value":"7"})");
+  EXPECT_TRUE(takeover_patch(object_with({}), shop()).is_null());
+}
+
 }  // namespace
 }  // namespace fairlead::inventory
