@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "async/scope.h"
+#include "kube/interceptor_testing.h"
 #include "kube/watched.h"
 #include "manifest/manifest_testing.h"
 #include "removal/removal.h"
@@ -52,36 +53,13 @@ inline std::string deployment(std::string_view name, std::string_view ns = "defa
       name, ns, replicas);
 }
 
-// Fails, forbids or answers requests itself for as long as it is asked to.
-class Flaky : public http::Transport {
- public:
-  explicit Flaky(http::Transport& to) : to_(to) {}
-  Task<Result<http::Answer>> open(http::Request request) override {
-    if (fails && fails(request)) co_return fail(ErrorKind::unavailable, "connection refused");
-    if (forbids && forbids(request))
-      co_return http::Answer{.status = 403,
-                             .headers = {{"Content-Type", "application/json"}},
-                             .body = http::body_of(R"({"kind":"Status","apiVersion":"v1","status":"Failure",)"
-                                                   R"("reason":"Forbidden","message":"may not","code":403})")};
-    if (before) co_await before(request);
-    if (std::optional<http::Answer> own = answers ? answers(request) : std::nullopt) co_return *std::move(own);
-    co_return co_await to_.open(std::move(request));
-  }
-  std::function<bool(const http::Request&)> fails, forbids;
-  std::function<Task<void>(const http::Request&)> before;
-  std::function<std::optional<http::Answer>(const http::Request&)> answers;
-
- private:
-  http::Transport& to_;
-};
-
 class RemovalTest : public testing::Test {
  protected:
   explicit RemovalTest(sandbox::Options options = {})
       : sandbox_(loop_, std::move(options)),
-        flaky_(sandbox_.api_server()),
+        network_(sandbox_.api_server()),
         admin_(loop_, sandbox_.api_server(), nullptr, {}),
-        client_(loop_, flaky_, nullptr, {}),
+        client_(loop_, network_, nullptr, {}),
         discovery_(client_),
         journal_(loop_.clock()),
         actors_(loop_, nullptr) {
@@ -185,7 +163,8 @@ class RemovalTest : public testing::Test {
 
   VirtualLoop loop_;
   sandbox::Sandbox sandbox_;
-  Flaky flaky_;
+  // What `client_` sends goes through it.
+  kube::Interceptor network_;
   kube::Client admin_;
   kube::Client client_;
   kube::Discovery discovery_;

@@ -38,5 +38,17 @@ TEST_F(RunTest, ObjectsThatComeAndGoAreNoProgress) {
   EXPECT_TRUE(moves_with_left(1));
 }
 
+TEST_F(RunTest, AnObjectThatGoesIsProgressOfItsNamespaceAlone) {
+  auto target = [](object::Key key) { return Target{.key = std::move(key), .version = "v1", .source = {}, .uid = {}}; };
+  removal::Run run(loop_, journal_, {},
+                   {target({"", "Namespace", "", "team"}), target({"", "Namespace", "", "other"}),
+                    target({"", "ConfigMap", "team", "a"})});
+  run.make_plan({.targets = 3});
+  pass(std::chrono::seconds(1));
+  run.gone(NodeId(2));
+  EXPECT_EQ(run.state(NodeId(0)).moved_at, loop_.now());
+  EXPECT_NE(run.state(NodeId(1)).moved_at, loop_.now());
+}
+
 }  // namespace
 }  // namespace fairlead::removal

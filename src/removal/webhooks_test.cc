@@ -39,7 +39,7 @@ class WebhooksTest : public RemovalTest {
  protected:
   // Notes the requests for webhook configurations. Calls `meanwhile` when the ConfigMap is deleted.
   void listen(std::function<Task<void>()> meanwhile = {}) {
-    flaky_.before = [this, meanwhile](const http::Request& request) -> Task<void> {
+    network_.before = [this, meanwhile](const http::Request& request) -> Task<void> {
       const std::string& target = request.target;
       if (target.find("webhookconfigurations") != std::string::npos)
         requests_.push_back(request.method + " " + target.substr(target.rfind('/') + 1));

@@ -108,7 +108,7 @@ TEST_F(CloserLookTest, WhatKubernetesHasWarnedOfSinceTheDeletionIsQuoted) {
 TEST_F(CloserLookTest, WithoutTheRightToReadMoreTheErrorIsTheSame) {
   put(std::string(kWidgets) + widget("one", kFinalizer) + std::string(kController));
   pass(seconds(30));
-  flaky_.forbids = [](const http::Request& request) {
+  network_.forbids = [](const http::Request& request) {
     return request.target.find("/log") != std::string::npos || request.target.find("/events") != std::string::npos;
   };
   EXPECT_EQ(whole(remove_named({"widget/one"}, {.timeout = minutes(1)})), held("one"));

@@ -7,8 +7,8 @@
 #include "object/containers.h"
 #include "removal/diagnosis/namespaced_kinds.h"
 #include "removal/internal/provenance.h"
-#include "removal/internal/refusal.h"
 #include "removal/order/finalizers.h"
+#include "removal/refusal.h"
 
 namespace fairlead::removal {
 namespace {

@@ -7,15 +7,16 @@
 #include "object/containers.h"
 #include "plan/stopping.h"
 #include "removal/diagnosis/causes.h"
+#include "removal/internal/cleanup_reminder.h"
 #include "removal/internal/closer_look.h"
 #include "removal/internal/collateral.h"
 #include "removal/internal/deletion_vetoes.h"
 #include "removal/internal/ending.h"
 #include "removal/internal/journal_details.h"
 #include "removal/internal/orphans.h"
-#include "removal/internal/refusal.h"
 #include "removal/internal/sending.h"
 #include "removal/internal/stuck_monitor.h"
+#include "removal/refusal.h"
 
 namespace fairlead::removal {
 namespace {
@@ -41,6 +42,7 @@ class Engine {
         tracker_(client, discovery, run, watching_),
         configurations_(client, discovery),
         stuck_monitor_(client, discovery, run, tracker_, configurations_),
+        cleanup_reminder_(client, run, tracker_),
         sender_(client, run, stuck_monitor_, work_),
         orphans_(client, discovery, run) {}
 
@@ -108,7 +110,10 @@ class Engine {
       std::vector<Collateral> collaterals = co_await look();
       bool wanted = co_await is_wanted(collaterals);
       if (wanted) {
-        if (run_.options().dry_run == DryRun::none) beside.spawn(stuck_monitor_.keep());
+        if (run_.options().dry_run == DryRun::none) {
+          beside.spawn(stuck_monitor_.keep());
+          beside.spawn(cleanup_reminder_.keep());
+        }
         orphans_.note_owners(tracker_);
         co_await roll();
         co_await orphans_.remove().governed_by(&run_.halt().waits());
@@ -417,6 +422,7 @@ class Engine {
   Tracker tracker_;
   WebhookConfigurations configurations_;
   StuckMonitor stuck_monitor_;
+  CleanupReminder cleanup_reminder_;
   Sender sender_;
   Orphans orphans_;
   // The owners of targets that belong to bundles.

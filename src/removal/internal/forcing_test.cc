@@ -1,4 +1,4 @@
-// What happens when finalizers that are to be removed by force cannot be, or when somebody else is faster.
+// Finalizers are removed by force; what happens when they cannot be, or when somebody else is faster.
 #include <gmock/gmock.h>
 
 #include "removal/removal_testing.h"
@@ -34,7 +34,7 @@ class ForcingTest : public RemovalTest {
 
 TEST_F(ForcingTest, WhatIsDeletedMeanwhileIsDeleted) {
   put(config_map("held", "finalizers: [acme.dev/never]"));
-  flaky_.before = [&](const http::Request& request) -> Task<void> {
+  network_.before = [&](const http::Request& request) -> Task<void> {
     if (patches(request, "/configmaps/held")) co_await patch_held(R"({"metadata":{"finalizers":null}})");
   };
   Ending ending = remove_named({"configmap/held"}, forcing());
@@ -46,7 +46,7 @@ TEST_F(ForcingTest, WhatIsDeletedMeanwhileIsDeleted) {
 TEST_F(ForcingTest, WhatIsChangedMeanwhileIsLookedAtAgain) {
   put(config_map("held", "finalizers: [acme.dev/never]"));
   int changes = 0;
-  flaky_.before = [&](const http::Request& request) -> Task<void> {
+  network_.before = [&](const http::Request& request) -> Task<void> {
     if (patches(request, "/configmaps/held") && ++changes == 1)
       co_await patch_held(R"({"metadata":{"labels":{"changed":"yes"}}})");
   };
@@ -57,7 +57,7 @@ TEST_F(ForcingTest, WhatIsChangedMeanwhileIsLookedAtAgain) {
 
 TEST_F(ForcingTest, WhatMayNotBeChangedIsReported) {
   put(config_map("held", "finalizers: [acme.dev/never]"));
-  flaky_.forbids = [](const http::Request& request) { return patches(request, "/configmaps/held"); };
+  network_.forbids = [](const http::Request& request) { return patches(request, "/configmaps/held"); };
   Ending ending = remove_named({"configmap/held"}, forcing());
   EXPECT_EQ(ending.how, How::timed_out) << events();
   EXPECT_THAT(texts(EventKind::error, "not forced"),
@@ -81,7 +81,7 @@ TEST_F(ForcingTest, SayingNoLeavesTheFinalizers) {
 TEST_F(ForcingTest, ContentsOfANamespaceThatMayNotBeChangedAreReported) {
   put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" +
       config_map("held", "finalizers: [acme.dev/never]", "team"));
-  flaky_.forbids = [](const http::Request& request) { return patches(request, "/configmaps/held"); };
+  network_.forbids = [](const http::Request& request) { return patches(request, "/configmaps/held"); };
   Ending ending = remove_named({"namespace/team"}, forcing());
   EXPECT_EQ(ending.how, How::timed_out) << events();
   EXPECT_THAT(texts(EventKind::error, "not forced"),
@@ -125,6 +125,46 @@ TEST_F(ForcingTest, AnEmptyNamespaceThatNobodyFinalizesLosesItsOwnFinalizers) {
   EXPECT_THAT(texts(EventKind::warning, "forced"),
               ElementsAre("Namespace team: removing its own finalizers by force: kubernetes; nothing remains in it"));
   EXPECT_TRUE(get("/api/v1/namespaces/team").is_null());
+}
+
+TEST_F(ForcingTest, FinalizersAreForcedOnlyWhenAskedAndOnlyWhatIsStuck) {
+  put(config_map("a", "finalizers: [acme.dev/never]") + config_map("b", "finalizers: [acme.dev/never]"));
+  std::vector<std::string> questions;
+  Options options{.timeout = minutes(1), .force_finalizers = true};
+  options.ask = [&](std::string text) -> Task<bool> {
+    questions.push_back(std::move(text));
+    co_return true;
+  };
+  Ending ending = remove_named({"configmap/a"}, options);
+  EXPECT_EQ(ending.how, How::done) << events();
+  EXPECT_THAT(questions, ElementsAre("1 object will be deleted (1 ConfigMap).",
+                                     "ConfigMap default/a is stuck. Its finalizers (acme.dev/never) would be removed "
+                                     "by force, without the cleanup that they wait for."));
+  EXPECT_EQ(count_events(EventKind::warning, "forced"), 1U);
+  EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/b")["metadata"]["finalizers"].items().empty());
+}
+
+TEST_F(ForcingTest, ANamespaceIsEmptiedByForceAndNothingComesBack) {
+  std::string team = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n";
+  put(team + std::string("---\n") + std::string(kWidgets) + config_map("held", "finalizers: [acme.dev/never]", "team") +
+      widget("held", "acme.dev/never", "team"));
+  std::vector<std::string> questions;
+  Options options{.timeout = minutes(2), .force_finalizers = true};
+  options.ask = [&](std::string text) -> Task<bool> {
+    questions.push_back(std::move(text));
+    co_return true;
+  };
+  Ending ending = remove_named({"namespace/team"}, options);
+  EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
+  ASSERT_EQ(questions.size(), 2U);
+  EXPECT_EQ(questions[1],
+            "Namespace team is stuck. The finalizers of the remaining objects in it would be removed by force, without "
+            "the cleanup that they wait for: ConfigMap team/held (acme.dev/never), Widget team/held "
+            "(acme.dev/never).");
+  EXPECT_EQ(count_events(EventKind::warning, "forced"), 2U) << events();
+  put(team);
+  EXPECT_TRUE(get("/api/v1/namespaces/team/configmaps/held").is_null());
+  EXPECT_TRUE(get("/apis/example.com/v1/namespaces/team/widgets/held").is_null());
 }
 
 }  // namespace

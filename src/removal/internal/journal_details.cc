@@ -20,7 +20,7 @@ Json graph_details(const Run& run) {
   for (const Target& target : run.targets()) details.add_object(target.key, target.source);
   for (const std::string& group : run.order().groups) details.add_other("group", group);
   for (const Edge& edge : run.order().edges)
-    details.add_need(edge.later.index(), edge.sooner.index(), journal::NeedLevel::deleted, edge.reason);
+    details.add_need(edge.later, edge.sooner, journal::NeedLevel::deleted, edge.reason);
   return std::move(details).json();
 }
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "history/history.h"
 #include "inventory/inventory.h"
 #include "removal/removal_testing.h"
 
@@ -40,6 +41,19 @@ class MembersTest : public RemovalTest {
                                          {{.field_manager = "fairlead/team/shop"}})));
     }
   }
+  // As a run of the bundle does at its end.
+  void keep_revision() {
+    auto opened =
+        loop_.run(inventory::Inventory::open(client_, discovery_, {.name = "shop", .ns = "team", .holder = "test"}));
+    ASSERT_TRUE(opened);
+    ASSERT_TRUE(loop_.run((*opened)->claim({})));
+    manifest::Bundle bundle = bundle_of(config_map("a", "", "team"));
+    history::Run run{.how = "done", .who = "test", .note = "", .objects = {}};
+    run.objects.push_back(history::kept(bundle.objects[0], "created", false, (*opened)->label_value()));
+    ASSERT_TRUE(loop_.run(history::keep_revision(client_, **opened, run)));
+    ASSERT_TRUE(loop_.run((*opened)->release()));
+  }
+  bool has_revision() { return !get("/api/v1/namespaces/team/secrets/fairlead-shop.revision-1").is_null(); }
   // Nobody answers it, and it sees every ConfigMap.
   void have_broken_guard(std::string_view metadata) {
     put_as_shop(fmt::format(
@@ -101,10 +115,43 @@ TEST_F(MembersTest, ABundleWithANameGoesWithItsInventory) {
   EXPECT_THAT(events(), HasSubstr("there is no bundle shop in namespace team: nothing to delete"));
 }
 
+// What may be left of the bundle: an object that is stuck, one that is kept, and a kind that cannot be listed.
+enum class Left { stuck, kept, unlisted };
+class MembersThatMayBeLeft : public MembersTest, public testing::WithParamInterface<Left> {};
+INSTANTIATE_TEST_SUITE_P(All, MembersThatMayBeLeft, testing::Values(Left::stuck, Left::kept, Left::unlisted));
+
+// Whoever repairs the bundle, or rolls it back, needs the manifests.
+TEST_P(MembersThatMayBeLeft, TheirRevisionsStay) {
+  have_shop();
+  keep_revision();
+  std::string more = GetParam() == Left::stuck  ? ", finalizers: [acme.dev/never]"
+                     : GetParam() == Left::kept ? ", annotations: {helm.sh/resource-policy: keep}"
+                                                : "";
+  put_as_shop(config_map("a", label_ + more, "team"));
+  if (GetParam() == Left::unlisted)
+    network_.forbids = [](const http::Request& request) {
+      return request.method == "GET" && request.target.contains("/validatingwebhookconfigurations");
+    };
+  Ending ending = remove_shop({.timeout = std::chrono::minutes(1)});
+  How expected = GetParam() == Left::stuck ? How::timed_out : GetParam() == Left::kept ? How::done : How::failed;
+  EXPECT_EQ(ending.how, expected) << reports(ending);
+  EXPECT_TRUE(has_revision());
+  EXPECT_FALSE(record().is_null());
+}
+
+TEST_F(MembersTest, RevisionsGoWithTheLastObject) {
+  have_shop();
+  keep_revision();
+  ASSERT_TRUE(has_revision());
+  EXPECT_EQ(remove_shop().how, How::done);
+  EXPECT_TRUE(record().is_null());
+  EXPECT_FALSE(has_revision());
+}
+
 TEST_F(MembersTest, WhatSomebodyElseDeletesMeanwhileDoesNotRemain) {
   have_shop();
   size_t lists = 0;
-  flaky_.before = [&](const http::Request& request) -> Task<void> {
+  network_.before = [&](const http::Request& request) -> Task<void> {
     // The first list finds the members. By the second, which follows them, the only one of them is deleted.
     if (request.method != "GET" || !request.target.contains("/configmaps?") || ++lists != 2) co_return;
     (void)co_await admin_.request({.method = "DELETE", .target = "/api/v1/namespaces/team/configmaps/a"});
@@ -158,7 +205,7 @@ TEST_F(MembersTest, InterruptedAtAnyRequestItSaysSoAndGivesTheBundleBack) {
 TEST_F(MembersTest, OnceTheBundleIsNoLongerHeldNothingMoreGoes) {
   have_shop();
   std::optional<TimePoint> back;
-  flaky_.fails = [&](const http::Request& request) {
+  network_.fails = [&](const http::Request& request) {
     if (request.method == "DELETE" && !back) back = loop_.now() + std::chrono::minutes(1);
     return back && loop_.now() < *back && request.method != "GET";
   };
@@ -205,7 +252,7 @@ TEST_F(MembersTest, AKindWhoseApiIsDownHoldsANamespace) {
   put(std::string(kWidgets));
   pass(std::chrono::seconds(5));
   bool is_down = false;
-  flaky_.answers = [&](const http::Request& request) -> std::optional<http::Answer> {
+  network_.answers = [&](const http::Request& request) -> std::optional<http::Answer> {
     if (request.target.contains("/namespaces/shared/widgets")) {
       is_down = true;
       return http::Answer{404, {{"Content-Type", "text/plain"}}, http::body_of("404 page not found\n")};
@@ -230,7 +277,7 @@ TEST_F(MembersTest, AKindThatMayNotBeListedHoldsANamespace) {
   have_shared();
   put(std::string(kWidgets));
   pass(std::chrono::seconds(5));
-  flaky_.forbids = [](const http::Request& request) {
+  network_.forbids = [](const http::Request& request) {
     return request.method == "GET" && request.target.contains("/namespaces/shared/widgets");
   };
   Ending ending = remove_shop();
@@ -335,7 +382,7 @@ TEST_F(MembersTest, WhatPeopleMadeInANamespaceGoesOnlyWhereTheySaySo) {
 TEST_F(MembersTest, EventsInANamespaceAreNotRead) {
   have_shop();
   have_shared();
-  flaky_.fails = [](const http::Request& request) { return request.target.find("/events") != std::string::npos; };
+  network_.fails = [](const http::Request& request) { return request.target.find("/events") != std::string::npos; };
   Ending ending = remove_shop();
   EXPECT_EQ(ending.how, How::done) << reports(ending);
   EXPECT_EQ(states(ending), "ConfigMap shared/a gone\nConfigMap team/a gone\nNamespace shared gone\n") << events();
@@ -375,6 +422,28 @@ TEST_F(MembersTest, WhatHelmWouldKeepKeepsItsNamespace) {
   EXPECT_THAT(events(),
               HasSubstr("ConfigMap shared/a would be deleted with it, and has the annotation helm.sh/resource-policy: "
                         "keep"));
+}
+
+TEST_F(MembersTest, WhatHelmWouldKeepKeepsItsDefinition) {
+  have_shop();
+  put_as_shop(std::string(kWidgets).replace(std::string(kWidgets).find("metadata: {"), 11,
+                                            fmt::format("metadata: {{{}, ", label_)));
+  pass(std::chrono::seconds(2));
+  begin();
+  auto shop =
+      loop_.run(inventory::Inventory::open(client_, discovery_, {.name = "shop", .ns = "team", .holder = "test"}));
+  ASSERT_TRUE(shop);
+  ASSERT_TRUE(loop_.run((*shop)->claim({{.key = {"example.com", "Widget", "team", "w"}, .version = "v1"}})));
+  ASSERT_TRUE(loop_.run((*shop)->release()));
+  put_as_shop(
+      fmt::format("apiVersion: example.com/v1\nkind: Widget\nmetadata: {{name: w, namespace: team, {}, annotations: "
+                  "{{helm.sh/resource-policy: keep}}}}\n",
+                  label_));
+  Ending ending = remove_shop({.with_contents = true});
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending),
+            "ConfigMap team/a gone\nCustomResourceDefinition widgets.example.com kept\nWidget team/w kept\n");
+  EXPECT_FALSE(get("/apis/example.com/v1/namespaces/team/widgets/w").is_null());
 }
 
 TEST_F(MembersTest, ABrokenWebhookOfItsOwnDoesNotKeepABundleIn) {

@@ -5,7 +5,7 @@
 #include "base/timestamp.h"
 #include "object/containers.h"
 #include "removal/diagnosis/namespaced_kinds.h"
-#include "removal/internal/refusal.h"
+#include "removal/refusal.h"
 
 namespace fairlead::removal {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/faults/another_object.h"
 #include "object/containers.h"
 
 namespace fairlead::removal {
@@ -28,13 +29,6 @@ std::string_view propagation_of(Cascade cascade) {
 bool says_gone(const Json& answer, std::string_view uid) {
   return answer["kind"].string_or("") == "Status" && answer["status"].string_or("") == "Success" &&
          answer["details"]["uid"].string_or("") == uid;
-}
-
-// True if the API server says that another object has the name now. It says so in the words of its storage if the
-// object was replaced while the request was under way.
-bool is_about_another_object(const kube::Fault& fault) {
-  return fault.kind == FaultKind::conflict && (fault.message.find("UID in the precondition") != std::string::npos ||
-                                               fault.message.find("UID in precondition") != std::string::npos);
 }
 
 }  // namespace
@@ -112,7 +106,7 @@ bool Sender::is_to_repeat(NodeId target, const kube::Outcome<kube::Reply>& outco
     run_.gone(target);
     return false;
   }
-  if (fault && is_about_another_object(*fault)) {
+  if (fault && kube::is_about_another_object(*fault)) {
     run_.gone(target, "another object has its name now and is not touched");
     return false;
   }

@@ -28,7 +28,7 @@ class SenderTest : public RemovalTest {
     return all;
   }
   void listen(std::function<bool(const http::Request&)> fails = {}) {
-    flaky_.fails = [this, fails](const http::Request& request) {
+    network_.fails = [this, fails](const http::Request& request) {
       if (request.method == "DELETE") sent_.push_back(request.target);
       return fails && fails(request);
     };
@@ -101,7 +101,7 @@ TEST_F(SenderTest, ANamespaceWithSomethingProtectedIsNotTold) {
 TEST_F(SenderTest, WhatMayNotBeRemovedByItselfGoesWithItsNamespace) {
   std::string bundle = name_space("team") + config_map("a", "", "team");
   put(bundle);
-  flaky_.forbids = [](const http::Request& request) {
+  network_.forbids = [](const http::Request& request) {
     return request.method == "DELETE" && request.target.find("/configmaps/a") != std::string::npos;
   };
   Ending ending = remove(bundle);
@@ -112,7 +112,7 @@ TEST_F(SenderTest, WhatMayNotBeRemovedBeforeItsNamespaceIsToldIsRefused) {
   std::string bundle = name_space("team") + config_map("a", "", "team");
   put(bundle + std::string(kAskedAboutDeletions));
   listen();
-  flaky_.forbids = [](const http::Request& request) {
+  network_.forbids = [](const http::Request& request) {
     return request.method == "DELETE" && request.target.find("/configmaps/a") != std::string::npos;
   };
   Ending ending = remove(bundle, {.timeout = std::chrono::minutes(1)});
@@ -148,7 +148,7 @@ TEST_F(SenderTest, WhatIsOnItsWayAlreadyIsNotToldAgain) {
 TEST_F(SenderTest, AnotherObjectThatTookTheNameBeforeTheDeletionIsNotTouched) {
   put(config_map("a"));
   std::string before(get("/api/v1/namespaces/default/configmaps/a")["metadata"]["uid"].string_or(""));
-  flaky_.before = [&](const http::Request& request) -> Task<void> {
+  network_.before = [&](const http::Request& request) -> Task<void> {
     if (request.method != "DELETE") co_return;
     std::string maps = "/api/v1/namespaces/default/configmaps";
     EXPECT_TRUE(co_await admin_.request({.method = "DELETE", .target = maps + "/a"}));
@@ -166,9 +166,19 @@ TEST_F(SenderTest, AnotherObjectThatTookTheNameBeforeTheDeletionIsNotTouched) {
   EXPECT_NE(after["metadata"]["uid"].string_or(""), before);
 }
 
+TEST_F(SenderTest, WhatWasMadeAnewSinceItWasListedIsNotTouched) {
+  put(config_map("a"));
+  ASSERT_TRUE(loop_.run(discovery_.all()));
+  Target target{.key = {"", "ConfigMap", "default", "a"}, .version = "v1", .source = {}, .uid = "of-the-former"};
+  Ending ending = loop_.run(take_out(client_, discovery_, {target}, {}, journal_, nullptr));
+  EXPECT_EQ(ending.how, How::done) << reports(ending);
+  EXPECT_EQ(states(ending), "ConfigMap default/a absent\n");
+  EXPECT_TRUE(get("/api/v1/namespaces/default/configmaps/a").is_object());
+}
+
 TEST_F(SenderTest, WhatSomebodyElseDeletesJustBeforeIsDeleted) {
   put(config_map("a"));
-  flaky_.before = [&](const http::Request& request) -> Task<void> {
+  network_.before = [&](const http::Request& request) -> Task<void> {
     if (request.method != "DELETE") co_return;
     (void)co_await admin_.request({.method = "DELETE", .target = "/api/v1/namespaces/default/configmaps/a"});
   };

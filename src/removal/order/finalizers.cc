@@ -21,7 +21,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {"kubernetes.io/pvc-protection", {kManager, "", "a claim that a pod uses"}},
     {"kubernetes.io/pv-protection", {kManager, "", "a volume that a claim uses"}},
     {"batch.kubernetes.io/job-tracking", {"the Job controller of kube-controller-manager", "", "the count of a Job"}},
-    {"customresourcecleanup.apiextensions.k8s.io", {"kube-apiserver", "", "instances of the kind"}},
+    {kInstancesFinalizer, {"kube-apiserver", "", "instances of the kind"}},
     {"service.kubernetes.io/load-balancer-cleanup",
      {"the cloud's controller manager", "", "a load balancer of the cloud"}},
     {"networking.k8s.io/service-cidr-finalizer", {kManager, "", "addresses in use"}},

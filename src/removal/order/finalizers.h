@@ -8,6 +8,9 @@
 
 namespace fairlead::removal {
 
+// The finalizer of CRDs. The API server takes it off when all instances are deleted.
+inline constexpr std::string_view kInstancesFinalizer = "customresourcecleanup.apiextensions.k8s.io";
+
 struct FinalizerOwner {
   // For people: "the garbage collector of kube-controller-manager", "cert-manager"
   std::string_view owner;

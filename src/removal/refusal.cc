@@ -1,4 +1,4 @@
-#include "removal/internal/refusal.h"
+#include "removal/refusal.h"
 
 #include <algorithm>
 #include <array>
