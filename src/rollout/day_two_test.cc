@@ -81,9 +81,7 @@ class Contended final : public http::Transport {
 TEST_F(DayTwoTest, ATakeoverThatSomebodyElseOutranIsTriedAgain) {
   create("kubectl-client-side-apply", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: '1', b: '1'}\n");
   Contended contended(sandbox_.api_server());
-  kube::Client client(loop_, contended, nullptr, {});
-  kube::Discovery discovery(client);
-  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(map("x", "1")), shop(), journal_, nullptr));
+  Ending ending = apply_through(contended, map("x", "1"), shop());
   EXPECT_EQ(states(ending), "ConfigMap default/x changed\n") << events();
   EXPECT_EQ(contended.takeovers, 2);
   EXPECT_EQ(data("x"), R"({"a":"1"})");
@@ -110,9 +108,7 @@ class DeletesAfterTheConflict final : public http::Transport {
 TEST_F(DayTwoTest, WhatIsDeletedAfterAConflictIsCreated) {
   create("somebody", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: theirs}\n");
   DeletesAfterTheConflict server(sandbox_.api_server(), client_);
-  kube::Client client(loop_, server, nullptr, {});
-  kube::Discovery discovery(client);
-  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(map("x", "ours")), {}, journal_, nullptr));
+  Ending ending = apply_through(server, map("x", "ours"));
   EXPECT_EQ(states(ending), "ConfigMap default/x created\n") << events();
   EXPECT_EQ(data("x"), R"({"a":"ours"})");
 }
@@ -187,9 +183,7 @@ TEST_F(DayTwoTest, WhatIsInANamespaceThatWasDeletedMeanwhileIsNotUnchanged) {
     while (co_await client_.request({.target = "/api/v1/namespaces/place"}))
       (void)co_await sleep_for(loop_, std::chrono::milliseconds(100));
   });
-  kube::Client client(loop_, server, nullptr, {});
-  kube::Discovery discovery(client);
-  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(bundle("two")), shop(), journal_, nullptr));
+  Ending ending = apply_through(server, bundle("two"), shop());
   EXPECT_EQ(states(ending), "Namespace place created\nConfigMap place/inside created\n") << events();
   EXPECT_EQ(get("/api/v1/namespaces/place/configmaps/inside")["kind"].string_or(""), "ConfigMap");
 }
@@ -219,9 +213,7 @@ metadata: {{name: g}}
     while (co_await client_.request({.target = definition}))
       (void)co_await sleep_for(loop_, std::chrono::milliseconds(100));
   });
-  kube::Client client(loop_, server, nullptr, {});
-  kube::Discovery discovery(client);
-  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(bundle("two")), shop(), journal_, nullptr));
+  Ending ending = apply_through(server, bundle("two"), shop());
   EXPECT_EQ(states(ending), "CustomResourceDefinition gadgets.example.com created\nGadget default/g created\n")
       << events();
   EXPECT_EQ(get("/apis/example.com/v1/namespaces/default/gadgets/g")["kind"].string_or(""), "Gadget");
@@ -248,9 +240,7 @@ spec:
          .body = R"({"status":{"conditions":[{"type":"Seen","status":"True","reason":"Seen","message":""}]}})"});
     EXPECT_TRUE(patched);
   });
-  kube::Client client(loop_, server, nullptr, {});
-  kube::Discovery discovery(client);
-  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(thing), {}, journal_, nullptr));
+  Ending ending = apply_through(server, thing);
   EXPECT_EQ(states(ending), "CustomResourceDefinition things.example.com unchanged\n") << events();
 }
 
@@ -301,9 +291,7 @@ TEST_F(DayTwoTest, AFieldThatComesWithItsDefinitionIsWaitedFor) {
   EXPECT_EQ(apply(things("a: {type: string}", "a: x"), shop()).how, Ending::How::done);
   std::string grown = things("a: {type: string}, b: {type: string}", "a: x, b: x");
   FormerSchema former(loop_, sandbox_.api_server(), seconds(3));
-  kube::Client client(loop_, former, nullptr, {});
-  kube::Discovery discovery(client);
-  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(grown), shop(), journal_, nullptr));
+  Ending ending = apply_through(former, grown, shop());
   EXPECT_EQ(states(ending),
             "CustomResourceDefinition things.example.com changed\nThing default/one "
             "changed\n")

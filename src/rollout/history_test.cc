@@ -128,6 +128,15 @@ TEST_F(HistoryTest, WhatLeftTheManifestsIsToldUnlessItIsPruned) {
             "ConfigMap default/a unchanged\nConfigMap default/b removed\nConfigMap default/c removed\n");
 }
 
+TEST_F(HistoryTest, WhatLeftAndIsBeingDeletedNeedsNobodyToPruneIt) {
+  std::string held = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, finalizers: [acme.dev/slow]}\n";
+  (void)apply(map("a", "1") + held + map("c", "1"), named());
+  ASSERT_TRUE(loop_.run(client_.request({.method = "DELETE", .target = "/api/v1/namespaces/default/configmaps/b"})));
+  Ending ending = apply(map("a", "1"), named());
+  ASSERT_EQ(ending.left.size(), 1u) << events();
+  EXPECT_EQ(ending.left[0].text(), "ConfigMap default/c");
+}
+
 TEST_F(HistoryTest, TheLastRunIsInTheRecordEvenIfItChangedNothing) {
   (void)apply(map("a", "1"), named());
   Options options = named();

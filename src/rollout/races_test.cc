@@ -95,10 +95,8 @@ spec:
 TEST_F(RolloutTest, WhatAWatchShowsOfBeforeOurWriteDoesNotCount) {
   ASSERT_EQ(apply(deployment("web", "web:1", "1s")).how, Ending::How::done);
   LaggingWatches lagging(loop_, sandbox_.api_server(), "/deployments/web?");
-  kube::Client client(loop_, lagging, nullptr, {});
-  kube::Discovery discovery(client);
   std::string yaml = deployment("web", "web:2", "30s") + deployment("other", "other:1", "3s");
-  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(yaml), {}, journal_, nullptr));
+  Ending ending = apply_through(lagging, yaml);
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
   Json web = get("/apis/apps/v1/namespaces/default/deployments/web");
   EXPECT_EQ(web["status"]["updatedReplicas"].int_or(0), 1) << events();
@@ -108,10 +106,7 @@ TEST_F(RolloutTest, WhatAWatchShowsOfBeforeOurWriteDoesNotCount) {
 // The watch, which the other one has started, shows that it is established before its own answer is there.
 TEST_F(RolloutTest, WhatAWatchHasShownBeforeTheAnswerCameCounts) {
   LateAnswers late(loop_, sandbox_.api_server(), "/customresourcedefinitions/slows.");
-  kube::Client client(loop_, late, nullptr, {});
-  kube::Discovery discovery(client);
-  Ending ending = loop_.run(
-      roll_out(client, discovery, bundle_of(definition_of("quick") + definition_of("slow")), {}, journal_, nullptr));
+  Ending ending = apply_through(late, definition_of("quick") + definition_of("slow"));
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
   EXPECT_LT(ending.took, seconds(60));
 }
@@ -150,9 +145,7 @@ TEST_F(RolloutTest, ADeletionForANewFormEndsThoughTheRunIsStopped) {
   ASSERT_EQ(apply(job("one")).how, Ending::How::done);
   CancelSource stop;
   SlowDeletes slow(loop_, sandbox_.api_server(), [&] { stop.cancel(); });
-  kube::Client client(loop_, slow, nullptr, {});
-  kube::Discovery discovery(client);
-  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(job("two")), {.run = "r"}, journal_, &stop));
+  Ending ending = apply_through(slow, job("two"), {.run = "r"}, &stop);
   EXPECT_TRUE(stop.cancelled());
   EXPECT_EQ(ending.how, Ending::How::interrupted) << reports(ending);
 }

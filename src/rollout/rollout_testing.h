@@ -142,14 +142,19 @@ class RolloutTest : public testing::Test {
     discovery_known();
     return loop_.run(roll_out(client_, discovery_, bundle_of(yaml), std::move(options), journal_, stop));
   }
-  // A dry run whose requests go through this transport.
+  // Rolls out as a new process does, with requests that go through this transport. Leaves `options` as they are.
+  Ending apply_through(http::Transport& transport, std::string_view yaml, Options options = {},
+                       CancelSource* stop = nullptr) {
+    kube::Client client(loop_, transport, nullptr, {});
+    kube::Discovery discovery(client);
+    return loop_.run(roll_out(client, discovery, bundle_of(yaml), std::move(options), journal_, stop));
+  }
+  // The same as a dry run.
   Ending rehearse_through(http::Transport& transport, std::string_view yaml, Options options) {
     options.dry_run = true;
     options.run = "rehearsal";
     events_.clear();
-    kube::Client client(loop_, transport, nullptr, {});
-    kube::Discovery discovery(client);
-    return loop_.run(roll_out(client, discovery, bundle_of(yaml), std::move(options), journal_, nullptr));
+    return apply_through(transport, yaml, std::move(options));
   }
   // Lets the next run find kinds that were added since the last one.
   void discovery_known() { (void)loop_.run(discovery_.refresh()); }

@@ -124,9 +124,7 @@ TEST_F(EndpointsTest, OnlyThePortOfTheWebhookIsAsked) {
                "  ports: [{name: metrics, port: 80, targetPort: 9090}, {name: https, port: 443, targetPort: 8443}]\n");
   yaml.replace(yaml.find("spec:\n  selector: {matchLabels"), 5, "spec:\n  replicas: 2");
   Addresses network(sandbox_.api_server());
-  kube::Client client(loop_, network, nullptr, {});
-  kube::Discovery discovery(client);
-  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(yaml), {}, journal_, nullptr));
+  Ending ending = apply_through(network, yaml);
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
   EXPECT_EQ(seen_.size(), 20u) << events();
   EXPECT_TRUE(network.told.contains(":8443/")) << network.told;
@@ -219,9 +217,7 @@ ports: [{{port: 8443, protocol: TCP}}]
          .body = fmt::format(R"([{{"op":"add","path":"/endpoints/-","value":{}}}])", ready_endpoint(3))});
     (void)co_await sleep_for(loop_, seconds(1));
   });
-  kube::Client client(loop_, network, nullptr, {});
-  kube::Discovery discovery(client);
-  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(yaml), {}, journal_, nullptr));
+  Ending ending = apply_through(network, yaml);
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
   EXPECT_TRUE(network.was_asked);
   std::erase_if(seen_, [](const std::string& name) { return !name.starts_with("map-"); });

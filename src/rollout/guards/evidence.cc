@@ -1,11 +1,11 @@
 #include "rollout/guards/evidence.h"
 
+#include "readiness/endpoints.h"
+
 namespace fairlead::rollout {
 namespace {
 
 constexpr std::string_view kServiceLabel = "kubernetes.io/service-name";
-
-bool is_ready(const Json& endpoint) { return endpoint["conditions"]["ready"].bool_or(true); }
 
 std::string text(const Json& value) { return std::string(value.string_or("")); }
 
@@ -67,19 +67,7 @@ std::optional<readiness::EndpointCount> Evidence::endpoints(const std::string& n
 
 std::vector<readiness::Endpoint> Evidence::ready_endpoints(const std::string& ns, const std::string& service,
                                                            std::string_view port_name) const {
-  std::vector<readiness::Endpoint> endpoints;
-  for (const Json* slice : slices(ns)) {
-    if ((*slice)["metadata"]["labels"][kServiceLabel].string_or("") != service) continue;
-    const Json::Array& ports = (*slice)["ports"].items();
-    for (const Json& port : ports) {
-      if (ports.size() > 1 && port["name"].string_or("") != port_name) continue;
-      for (const Json& endpoint : (*slice)["endpoints"].items())
-        if (is_ready(endpoint))
-          for (const Json& address : endpoint["addresses"].items())
-            endpoints.push_back({.address = text(address), .port = int(port["port"].int_or(0))});
-    }
-  }
-  return endpoints;
+  return readiness::ready_endpoints(slices(ns), service, port_name);
 }
 
 }  // namespace fairlead::rollout

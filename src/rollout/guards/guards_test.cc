@@ -2,6 +2,7 @@
 #include "rollout/guards/guards.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/base64.h"
 #include "rollout/rollout_testing.h"
@@ -21,10 +22,15 @@ class MovesOn final : public http::Transport {
     bool is_guarded = request.method == "PATCH" && request.target.find("/configmaps/map-") != std::string::npos;
     if (is_guarded && !std::exchange(moved, true))
       co_return fail(http::may_have_been_processed(Error(ErrorKind::unavailable, "the connection was reset")));
+    // The second server uses a configuration this much later.
+    if (!late.empty())
+      sandbox_.core().options.api_server_skew = request.target.contains(late) ? seconds(20) : Duration::zero();
     co_return co_await sandbox_.api_server(moved ? 1 : 0).open(std::move(request));
   }
 
   bool moved = false;
+  // If not empty, the second server is late only with what has this in its path.
+  std::string late;
 
  private:
   sandbox::Sandbox& sandbox_;
@@ -40,6 +46,30 @@ sandbox::Options two_servers() {
 
 struct ConnectionTest : RolloutTest, testing::WithParamInterface<std::string_view> {
   ConnectionTest() : RolloutTest(two_servers()) {}
+
+  // Counts for each guarded object how often a webhook is asked about it.
+  void serve_counting(std::map<std::string, int>& asked) {
+    auto answer = [&asked](http::Request request) -> Task<Result<http::Response>> {
+      Result<Json> review = Json::parse(request.body);
+      const Json& about = (*review)["request"];
+      std::string name(about["name"].string_or(""));
+      if (!about["dryRun"].bool_or(false) && name.starts_with("map-")) ++asked[name];
+      Json body(Json::Object{{"apiVersion", "admission.k8s.io/v1"},
+                             {"kind", "AdmissionReview"},
+                             {"response", Json::Object{{"uid", about["uid"]}, {"allowed", true}}}});
+      http::Response reply{.status = 200, .body = body.dump()};
+      reply.headers.set("Content-Type", "application/json");
+      co_return reply;
+    };
+    sandbox_.webhooks().serve("operator/webhook", answer, std::string(kCertificate));
+  }
+  void take_away_webhooks() {
+    for (std::string_view kind : {"validating", "mutating"})
+      EXPECT_TRUE(loop_.run(client_.request(
+          {.method = "DELETE",
+           .target = fmt::format("/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations/configmaps", kind)})));
+    (void)loop_.run(sleep_for(loop_, seconds(60)));
+  }
 };
 INSTANTIATE_TEST_SUITE_P(Policies, ConnectionTest, testing::Values("Fail", "Ignore"));
 
@@ -69,15 +99,35 @@ TEST_P(ConnectionTest, ANewOneNeedsANewProof) {
   for (const std::string& name : names)
     yaml += fmt::format("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}}}\n", name);
   MovesOn network(sandbox_);
-  kube::Client client(loop_, network, nullptr, {});
-  kube::Discovery discovery(client);
-  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(yaml), {}, journal_, nullptr));
+  Ending ending = apply_through(network, yaml);
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
   EXPECT_TRUE(network.moved);
   // Controllers make ConfigMaps as well.
   std::erase_if(seen_, [](const std::string& name) { return !name.starts_with("map-"); });
   std::ranges::sort(seen_);
   EXPECT_EQ(seen_, names) << events();
+}
+
+// The second server is late with configurations of one kind only, whichever of the two is proved first.
+TEST_P(ConnectionTest, ANewOneNeedsANewProofOfEachGuard) {
+  for (std::string_view late : {"validatingwebhook", "mutatingwebhook"}) {
+    std::map<std::string, int> asked;
+    serve_counting(asked);
+    std::string yaml = operator_that_listens_after("1s") + hook("configmaps", GetParam());
+    std::string mutating = hook("configmaps", GetParam());
+    mutating.replace(mutating.find("Validating"), std::string_view("Validating").size(), "Mutating");
+    yaml += mutating;
+    for (int i = 0; i < 3; ++i)
+      yaml += fmt::format("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: map-{}-{}}}\n", late, i);
+    MovesOn network(sandbox_);
+    network.late = late;
+    Ending ending = apply_through(network, yaml);
+    EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+    EXPECT_TRUE(network.moved);
+    EXPECT_EQ(asked.size(), 3u);
+    for (const auto& [name, times] : asked) EXPECT_EQ(times, 2) << name << events();
+    take_away_webhooks();
+  }
 }
 
 TEST_F(RolloutTest, AProofThatIsUnderWayDoesNotCountForAGuardThatCameSince) {
@@ -101,6 +151,28 @@ metadata: {name: guarded-second}
 )");
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
   EXPECT_EQ(seen_, (std::vector<std::string>{"guarded-first", "guarded-second"})) << events();
+}
+
+// The run that changed it has ended, and the API server does not use the new form yet.
+TEST_F(RolloutTest, AConfigurationThatWasChangedAMomentAgoIsProvedAgain) {
+  serve("operator/webhook", std::string(kCertificate));
+  std::string rest = operator_that_listens_after("0s");
+  auto guarding = [](std::string resource) {
+    std::string yaml = hook("configmaps", "Fail");
+    std::string_view rule = "resources: [configmaps]";
+    return yaml.replace(yaml.find(rule), rule.size(), "resources: [" + resource + "]");
+  };
+  EXPECT_EQ(apply(rest + guarding("secrets")).how, Ending::How::done);
+  (void)loop_.run(sleep_for(loop_, std::chrono::hours(1)));
+  sandbox_.core().options.delays.validating_webhooks = seconds(20);
+  EXPECT_EQ(apply(rest + guarding("configmaps")).how, Ending::How::done);
+  Ending ending = apply(rest + guarding("configmaps") + R"(---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: guarded}
+)");
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_EQ(seen_, std::vector<std::string>{"guarded"}) << events();
 }
 
 }  // namespace

@@ -131,5 +131,24 @@ TEST_P(NotProved, EndpointsThatOnlyTheServiceReaches) {
   EXPECT_THAT(seen_, testing::ElementsAre("guarded"));
 }
 
+// The API server skips a webhook that fails open, so that nobody has to wait for its pods.
+TEST_F(RolloutTest, AWebhookThatIsOnlyWarnedOfHoldsNothing) {
+  serve("operator/webhook", std::string(kCertificate));
+  std::string bundle = guarded_map("Ignore");
+  constexpr std::string_view kListens = "sandbox.fairlead.dev/listens-after: 2s";
+  bundle.replace(bundle.find(kListens), kListens.size(), "sandbox.fairlead.dev/ready-after: 5m");
+  Options options;
+  options.ignore_policy = IgnorePolicy::warn;
+  Ending ending = apply(bundle, options);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  auto stored = std::ranges::find_if(events_, [](const journal::Event& event) {
+    return event.kind == journal::EventKind::stored && event.key.name == "guarded";
+  });
+  ASSERT_NE(stored, events_.end()) << events();
+  EXPECT_LT(stored->at, minutes(1)) << events();
+  EXPECT_EQ(std::ranges::count(events_, journal::EventKind::parked, &journal::Event::kind), 0) << events();
+  EXPECT_GT(ending.took, minutes(4));
+}
+
 }  // namespace
 }  // namespace fairlead::rollout

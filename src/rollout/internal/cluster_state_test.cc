@@ -59,6 +59,12 @@ TEST_F(ClusterStateTest, TheNewestVersionCountsWhicheverListComesLast) {
   EXPECT_EQ(version_, newest);
 }
 
+TEST_F(ClusterStateTest, WhatWasListedIsKnown) {
+  Result<graph::ClusterState> state = read();
+  ASSERT_TRUE(state) << state.error().report();
+  EXPECT_TRUE(state->namespaces_known && state->services_known && state->policies_known && state->guards_known);
+}
+
 TEST_F(ClusterStateTest, AKindThatIsNoLongerServedHasNoObjects) {
   lists_.own = "/validatingadmissionpolicies";
   lists_.status = 404;

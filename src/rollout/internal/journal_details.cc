@@ -35,7 +35,7 @@ Json graph_details(const graph::Graph& graph, const manifest::Bundle& bundle, co
   }
   for (graph::NodeId node : graph.nodes().ids())
     for (const graph::Need& need : graph.needs_of(node))
-      details.add_need(node.index(), need.target.index(),
+      details.add_need(node, need.target,
                        need.level == graph::Level::stored ? journal::NeedLevel::stored : journal::NeedLevel::ready,
                        need.reason);
   return std::move(details).json();

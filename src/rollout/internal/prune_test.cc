@@ -51,6 +51,36 @@ TEST_F(RolloutTest, WhatObjectsOfTheBundleAreInIsNotPruned) {
       << events();
 }
 
+TEST_F(RolloutTest, WhoeverDoesNotWaitDoesNotWaitForFinalizersEither) {
+  constexpr std::string_view kHeld =
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: held, finalizers: [acme.dev/never]}\n---\n";
+  constexpr std::string_view kStays = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: stays}\n---\n";
+  ASSERT_EQ(apply(fmt::format("{}{}", kHeld, kStays), pruning()).how, Ending::How::done);
+  Options options = pruning();
+  options.wait = false;
+  Ending ending = apply(kStays, options);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_LT(ending.took, std::chrono::seconds(10));
+  EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/held")["metadata"]["deletionTimestamp"].is_null());
+}
+
+// Whoever depends on it may still run in its former version.
+TEST_F(RolloutTest, NothingIsPrunedAfterARunThatFailed) {
+  constexpr std::string_view kOld = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: old}\n---\n";
+  constexpr std::string_view kNew = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new}\n---\n";
+  constexpr std::string_view kFails =
+      "apiVersion: batch/v1\nkind: Job\nmetadata: {name: fails}\nspec:\n  backoffLimit: 0\n  template:\n"
+      "    metadata: {annotations: {sandbox.fairlead.dev/runs-for: 1s, sandbox.fairlead.dev/exit-code: '1'}}\n"
+      "    spec: {restartPolicy: Never, containers: [{name: x, image: x}]}\n---\n";
+  ASSERT_EQ(apply(kOld, pruning()).how, Ending::How::done);
+  Ending ending = apply(fmt::format("{}{}", kNew, kFails), pruning());
+  EXPECT_EQ(ending.how, Ending::How::failed) << events();
+  EXPECT_EQ(states(ending), "ConfigMap default/new created\nJob default/fails not ready (not ready)\n");
+  EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/old").is_null());
+  EXPECT_EQ(states(apply(kNew, pruning())),
+            "ConfigMap default/new unchanged\nConfigMap default/old removed\nJob default/fails removed\n");
+}
+
 // The labels of a Service are copied to its EndpointSlices and Endpoints.
 TEST_F(RolloutTest, WhatControllersLabelledIsNotPruned) {
   constexpr std::string_view kService =

@@ -146,6 +146,35 @@ TEST_F(ClaimKeeperTest, WhatAnotherRunAddedBeforeALateClaimStaysRecorded) {
   EXPECT_NE(states(ending).find("Secret default/added removed\n"), std::string::npos) << states(ending);
 }
 
+// It works on the bundle from when the webhook answers again, just before this run can claim it.
+TEST_F(ClaimKeeperTest, AnotherRunThatClaimsTheBundleFirstKeepsIt) {
+  std::string bundle = guard_of_config_maps("sandbox.fairlead.dev/ready-after: 30s") + std::string(kSecret);
+  EXPECT_EQ(apply(bundle + config_map("old"), named()).how, Ending::How::done);
+  break_operator();
+  later(seconds(15), [this]() -> Task<void> {
+    sandbox::Core& core = sandbox_.core();
+    for (int renewals = 0; renewals < 30; ++renewals) {
+      Json record = *core.find("", "configmaps", "default", "fairlead-shop");
+      record.make("metadata").make("annotations").make("fairlead.dev/claim") =
+          Json(Json::Object{{"holder", "ben"}, {"renewals", renewals}, {"leaseMilliseconds", 30000}}).dump();
+      core.store.put({"", "configmaps"}, {"default", "fairlead-shop"}, record);
+      (void)co_await sleep_for(loop_, seconds(5));
+    }
+  });
+  Options options = named();
+  options.prune = true;
+  Ending ending = apply(bundle, options);
+  EXPECT_NE(ending.how, Ending::How::done) << events();
+  EXPECT_NE(reports(ending).find("error: bundle shop in namespace default is claimed by another run\n"
+                                 "  because   ben claimed it, and that run is still alive\n"),
+            std::string::npos)
+      << reports(ending);
+  EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/old").is_null());
+  loop_.run(injector_.join());
+  Json claim = record()["metadata"]["annotations"]["fairlead.dev/claim"];
+  EXPECT_TRUE(claim.string_or("").contains("ben")) << claim.dump();
+}
+
 TEST_F(ClaimKeeperTest, WhatTheRecordDoesNotCoverWaitsForTheClaim) {
   EXPECT_EQ(apply(guard_of_config_maps(), named()).how, Ending::How::done);
   break_operator();

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "rollout/rollout_testing.h"
-#include "rollout/sending/effect.h"
+#include "rollout/sending/internal/effect.h"
 
 namespace fairlead::rollout {
 namespace {

@@ -211,10 +211,8 @@ TEST_F(HooksTest, ADeletionThatIsNotAnsweredDoesNotHoldTheRun) {
     Loop& loop_;
     http::Transport& inner_;
   } unanswered(loop_, sandbox_.api_server());
-  kube::Client client(loop_, unanswered, nullptr, {});
-  kube::Discovery discovery(client);
   std::string bundle = job("prepare", std::string(kHook) + ", helm.sh/hook-delete-policy: hook-succeeded");
-  Ending ending = loop_.run(roll_out(client, discovery, bundle_of(bundle), {.run = "r"}, journal_, nullptr));
+  Ending ending = apply_through(unanswered, bundle, {.run = "r"});
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
   EXPECT_LT(ending.took, std::chrono::seconds(25)) << "10 s for the deletion";
   EXPECT_NE(events().find("could not be deleted, although its hook-delete-policy is hook-succeeded"), std::string::npos)
@@ -234,6 +232,29 @@ TEST_F(HooksTest, OneThatSucceededIsDeletedWhereThatIsAskedFor) {
     EXPECT_NE(uid("stays"), "");
     EXPECT_THAT(events(), HasSubstr("deleted because of its hook-delete-policy: hook-succeeded"));
   }
+}
+
+// What a Job has used until now is deleted after it.
+TEST_F(HooksTest, WhatRunsIsDeletedBeforeWhatItUses) {
+  std::string policy = std::string(kHook) + ", helm.sh/hook-delete-policy: hook-succeeded";
+  std::string settings = fmt::format(
+      "---\n{{apiVersion: v1, kind: ConfigMap, metadata: {{name: settings, annotations: {{{}}}}}}}\n", policy);
+  for (const std::string& bundle : {settings + job("prepare", policy), job("prepare", policy) + settings}) {
+    ASSERT_EQ(apply(bundle + std::string(kMain)).how, Ending::How::done) << events();
+    std::vector<std::string> deleted;
+    for (const journal::Event& event : events_)
+      if (event.state == "deleted") deleted.push_back(event.key.text());
+    EXPECT_EQ(deleted, (std::vector<std::string>{"Job default/prepare", "ConfigMap default/settings"}));
+  }
+}
+
+// What runs has not succeeded yet.
+TEST_F(HooksTest, OneThatNobodyWaitsForIsNotDeleted) {
+  std::string after = job("after", "helm.sh/hook: post-install, helm.sh/hook-delete-policy: hook-succeeded");
+  Options options;
+  options.wait = false;
+  ASSERT_EQ(apply(std::string(kMain) + after, std::move(options)).how, Ending::How::done) << events();
+  EXPECT_NE(uid("after"), "");
 }
 
 // In a bundle without a name, nothing says whose it is.

@@ -2,6 +2,7 @@
 // object is created again, a takeover, pruning, and watches of objects outside the bundle.
 #include <gmock/gmock.h>
 
+#include "kube/interceptor_testing.h"
 #include "rollout/rollout_testing.h"
 #include "sandbox/core/core.h"
 
@@ -14,38 +15,12 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Forbids requests, does not answer them, or does something before they are carried out, as the test says.
-class Mishaps final : public http::Transport {
- public:
-  explicit Mishaps(http::Transport& to) : to_(to) {}
-  Task<Result<http::Answer>> open(http::Request request) override {
-    if (fails && fails(request)) co_return fail(ErrorKind::unavailable, "connection refused");
-    if (forbids && forbids(request))
-      co_return http::Answer{.status = 403,
-                             .headers = {{"Content-Type", "application/json"}},
-                             .body = http::body_of(R"({"kind":"Status","apiVersion":"v1","status":"Failure",)"
-                                                   R"("reason":"Forbidden","message":"may not","code":403})")};
-    if (before) co_await before(request);
-    Result<http::Answer> answer = co_await to_.open(std::move(request));
-    if (answer && !warning.empty() && answer->status == 201) answer->headers.set("Warning", warning);
-    co_return answer;
-  }
-  std::function<bool(const http::Request&)> fails, forbids;
-  std::function<Task<void>(const http::Request&)> before;
-  std::string warning;
-
- private:
-  http::Transport& to_;
-};
-
 class MishapsTest : public RolloutTest {
  protected:
-  Ending apply_through(std::string_view yaml, Options options = {}, CancelSource* stop = nullptr) {
+  Ending apply_over_network(std::string_view yaml, Options options = {}, CancelSource* stop = nullptr) {
     options.run = "run" + std::to_string(++runs_);
     events_.clear();
-    kube::Client client(loop_, network_, nullptr, {});
-    kube::Discovery discovery(client);
-    return loop_.run(roll_out(client, discovery, bundle_of(yaml), std::move(options), journal_, stop));
+    return apply_through(network_, yaml, std::move(options), stop);
   }
   static bool is(const http::Request& request, std::string_view method, std::string_view path) {
     return request.method == method && request.target.contains(path);
@@ -58,7 +33,7 @@ class MishapsTest : public RolloutTest {
   }
   std::string uid(const std::string& target) { return std::string(get(target)["metadata"]["uid"].string_or("")); }
 
-  Mishaps network_{sandbox_.api_server()};
+  kube::Interceptor network_{sandbox_.api_server()};
 };
 
 std::string job(std::string_view image, std::string_view annotation = "fairlead.dev/on-immutable: recreate") {
@@ -69,12 +44,16 @@ std::string job(std::string_view image, std::string_view annotation = "fairlead.
 }
 const std::string kJob = "/apis/batch/v1/namespaces/default/jobs/j";
 
+constexpr std::string_view kMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: '1'}\n";
+const object::Resource kConfigMaps{
+    .group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .singular = "", .namespaced = true};
+
 TEST_F(MishapsTest, WhatMayNotBeDeletedIsNotCreatedAgain) {
   ASSERT_EQ(apply(job("one")).how, Ending::How::done);
   std::string before = uid(kJob);
   for (std::string_view method : {"DELETE", "GET"}) {
     network_.forbids = [&](const http::Request& request) { return is(request, method, "/jobs/j"); };
-    Ending ending = apply_through(job("two"));
+    Ending ending = apply_over_network(job("two"));
     EXPECT_EQ(ending.how, Ending::How::failed) << method << events();
     EXPECT_EQ(states(ending), "Job default/j refused (not ready)\n") << method;
     EXPECT_THAT(reports(ending), HasSubstr("may not")) << method;
@@ -90,9 +69,36 @@ TEST_F(MishapsTest, ADeletionThatIsNotAnsweredIsSentAgainBeforeTheObjectIsCreate
   network_.fails = [&](const http::Request& request) {
     return (is(request, "DELETE", "/jobs/j") && ++deletes <= 12) || (is(request, "GET", "/jobs/j") && ++gets <= 12);
   };
-  Ending ending = apply_through(job("two"));
+  Ending ending = apply_over_network(job("two"));
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
   EXPECT_NE(uid(kJob), before);
+}
+
+TEST_F(MishapsTest, WhatIsBeingDeletedIsNotGoneBecauseItCannotBeRead) {
+  const std::string path = "/api/v1/namespaces/default/configmaps/x";
+  std::string_view held = R"({"metadata":{"name":"x","finalizers":["acme.dev/slow"]},"data":{"a":"1"}})";
+  ASSERT_TRUE(loop_.run(client_.create(kConfigMaps, "default", *Json::parse(held))));
+  ASSERT_TRUE(loop_.run(client_.request({.method = "DELETE", .target = path})));
+  std::string before = uid(path);
+  TimePoint begun = loop_.now();
+  loop_.call_after(seconds(40), [&] {
+    injector_.spawn([](MishapsTest& test, std::string target) -> Task<void> {
+      EXPECT_TRUE(co_await test.client().request({.method = "PATCH",
+                                                  .target = std::move(target),
+                                                  .content_type = "application/merge-patch+json",
+                                                  .body = R"({"metadata":{"finalizers":null}})"}));
+    }(*this, path));
+  });
+  int applies = 0;
+  network_.fails = [&](const http::Request& request) {
+    if (is(request, "PATCH", "/configmaps/x")) ++applies;
+    return is(request, "GET", "/configmaps/x") && loop_.now() - begun < seconds(30);
+  };
+  Ending ending = apply_over_network(kMap);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_NE(uid(path), before);
+  // One that finds the former object, and one that creates it.
+  EXPECT_EQ(applies, 2) << events();
 }
 
 TEST_F(MishapsTest, AnObjectThatSomebodyReplacedIsNotDeletedForItsFormerFields) {
@@ -108,7 +114,7 @@ TEST_F(MishapsTest, AnObjectThatSomebodyReplacedIsNotDeletedForItsFormerFields) 
     EXPECT_TRUE(made);
     if (made) replaced = made->value["metadata"]["uid"].string_or("");
   };
-  Ending ending = apply_through(job("two"));
+  Ending ending = apply_over_network(job("two"));
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
   EXPECT_EQ(uid(kJob), replaced);
 }
@@ -119,16 +125,12 @@ TEST_F(MishapsTest, AHookWhoseFormerObjectMayNotBeReadOrDeletedIsRefused) {
   std::string before = uid(kJob);
   for (std::string_view method : {"DELETE", "GET"}) {
     network_.forbids = [&](const http::Request& request) { return is(request, method, "/jobs/j"); };
-    Ending ending = apply_through(hook);
+    Ending ending = apply_over_network(hook);
     EXPECT_EQ(ending.how, Ending::How::failed) << method << events();
     EXPECT_THAT(reports(ending), HasSubstr("may not")) << method;
   }
   EXPECT_EQ(uid(kJob), before);
 }
-
-constexpr std::string_view kMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: '1'}\n";
-const object::Resource kConfigMaps{
-    .group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .singular = "", .namespaced = true};
 
 TEST_F(MishapsTest, ATakeoverThatIsRefusedIsAnError) {
   ASSERT_TRUE(loop_.run(client_.create(
@@ -138,10 +140,46 @@ TEST_F(MishapsTest, ATakeoverThatIsRefusedIsAnError) {
   network_.forbids = [](const http::Request& request) { return request.body.contains("/metadata/managedFields"); };
   Options options;
   options.name = "shop";
-  Ending ending = apply_through(kMap, options);
+  Ending ending = apply_over_network(kMap, options);
   EXPECT_EQ(ending.how, Ending::How::failed) << events();
   EXPECT_EQ(states(ending), "ConfigMap default/x refused (not ready)\n");
   EXPECT_THAT(reports(ending), HasSubstr("may not"));
+}
+
+// Who owns the fields decides what becomes of a conflict, so that it has to be known.
+TEST_F(MishapsTest, AConflictIsDecidedOnceTheObjectCanBeRead) {
+  ASSERT_TRUE(loop_.run(
+      client_.create(kConfigMaps, "default",
+                     *Json::parse(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{"a":"0"}})"),
+                     {.field_manager = "former"})));
+  ASSERT_TRUE(loop_.run(client_.patch(
+      kConfigMaps, "default", "x", kube::PatchType::merge,
+      *Json::parse(
+          R"({"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}"}},"data":{"a":"2"}})"),
+      {.field_manager = "former"})));
+  TimePoint begun = loop_.now();
+  network_.fails = [&](const http::Request& request) {
+    return is(request, "GET", "/configmaps/x") && loop_.now() - begun < seconds(20);
+  };
+  Ending ending = apply_over_network(kMap);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_GT(ending.took, seconds(19));
+  EXPECT_EQ(get("/api/v1/namespaces/default/configmaps/x")["data"]["a"].string_or(""), "1");
+}
+
+TEST_F(MishapsTest, AServerThatIsBusyForAWhileIsAskedForTheMembersAgain) {
+  Options options;
+  options.name = "shop";
+  ASSERT_EQ(apply(kMap, options).how, Ending::How::done);
+  TimePoint begun = loop_.now();
+  network_.answers = [&](const http::Request& request) -> std::optional<http::Answer> {
+    if (!is(request, "GET", "labelSelector=applyset") || loop_.now() - begun >= seconds(8)) return std::nullopt;
+    return kube::refusal(503, "ServiceUnavailable", "busy");
+  };
+  Ending ending = apply_over_network(kMap, options);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
+  EXPECT_EQ(states(ending), "ConfigMap default/x unchanged\n");
+  EXPECT_GT(ending.took, seconds(7));
 }
 
 TEST_F(MishapsTest, NoMoreRequestsThanAllowedAreUnderWay) {
@@ -157,13 +195,15 @@ TEST_F(MishapsTest, NoMoreRequestsThanAllowedAreUnderWay) {
     yaml += fmt::format("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{}}}\n", i);
   Options options;
   options.concurrency = 3;
-  EXPECT_EQ(apply_through(yaml, options).how, Ending::How::done) << events();
+  EXPECT_EQ(apply_over_network(yaml, options).how, Ending::How::done) << events();
   EXPECT_EQ(most, 3);
 }
 
 TEST_F(MishapsTest, WhatTheServerWarnsOfIsTold) {
-  network_.warning = "299 - \"unknown field \\\"spec.x\\\"\"";
-  Ending ending = apply_through(kMap);
+  network_.after = [](http::Answer& answer) {
+    if (answer.status == 201) answer.headers.set("Warning", R"(299 - "unknown field \"spec.x\"")");
+  };
+  Ending ending = apply_over_network(kMap);
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
   EXPECT_THAT(ending.objects[0].warnings, ElementsAre("unknown field \"spec.x\""));
   EXPECT_THAT(texts(EventKind::warning), ElementsAre("unknown field \"spec.x\""));
@@ -176,13 +216,14 @@ TEST_F(MishapsTest, WhatCannotBePrunedIsAnError) {
   ASSERT_EQ(apply(std::string(kMap) + old, options).how, Ending::How::done);
   options.prune = true;
   network_.forbids = [](const http::Request& request) { return is(request, "DELETE", "/configmaps/old"); };
-  Ending ending = apply_through(kMap, options);
+  Ending ending = apply_over_network(kMap, options);
   EXPECT_EQ(ending.how, Ending::How::failed) << events();
   EXPECT_EQ(states(ending), "ConfigMap default/x unchanged\n");
   EXPECT_THAT(reports(ending), HasSubstr("error: ConfigMap default/old could not be deleted\n  because   may not\n"));
   // It still is a member, so that the next run finds it.
   network_.forbids = {};
-  EXPECT_EQ(states(apply_through(kMap, options)), "ConfigMap default/x unchanged\nConfigMap default/old removed\n");
+  EXPECT_EQ(states(apply_over_network(kMap, options)),
+            "ConfigMap default/x unchanged\nConfigMap default/old removed\n");
 }
 
 TEST_F(MishapsTest, WhatIsNotPrunedInTimeIsLate) {
@@ -192,7 +233,7 @@ TEST_F(MishapsTest, WhatIsNotPrunedInTimeIsLate) {
   ASSERT_EQ(apply(std::string(kMap) + old, options).how, Ending::How::done);
   options.prune = true;
   options.timeout = minutes(1);
-  Ending ending = apply_through(kMap, options);
+  Ending ending = apply_over_network(kMap, options);
   EXPECT_EQ(ending.how, Ending::How::timed_out) << events();
   EXPECT_THAT(reports(ending), HasSubstr("error: ConfigMap default/old is still there after 1m\n"));
 }
@@ -203,7 +244,7 @@ TEST_F(MishapsTest, StoppedWhileTheClusterIsReadNothingIsSent) {
     if (is(request, "GET", "/namespaces")) stop.cancel();
     co_return;
   };
-  Ending ending = apply_through(kMap, {}, &stop);
+  Ending ending = apply_over_network(kMap, {}, &stop);
   EXPECT_EQ(ending.how, Ending::How::interrupted);
   EXPECT_EQ(states(ending), "ConfigMap default/x not sent (not ready)\n");
   EXPECT_TRUE(get("/api/v1/namespaces/default/configmaps/x").is_null());
@@ -225,7 +266,7 @@ TEST_F(MishapsTest, AnObjectOutsideTheBundleIsWaitedForUntilItIsReady) {
     }(*this));
   });
   sandbox_.core().options.delays.job_run = seconds(30);
-  Ending ending = apply_through(dependent("batch/namespaces/default/Job/j"));
+  Ending ending = apply_over_network(dependent("batch/namespaces/default/Job/j"));
   EXPECT_EQ(ending.how, Ending::How::done) << reports(ending) << events();
   EXPECT_GT(ending.took, seconds(50));
 }
@@ -233,7 +274,7 @@ TEST_F(MishapsTest, AnObjectOutsideTheBundleIsWaitedForUntilItIsReady) {
 TEST_F(MishapsTest, AnObjectOutsideTheBundleThatNeverComesIsToldAfterItsTime) {
   Options options;
   options.timeout_for["Job"] = seconds(40);
-  Ending ending = apply_through(dependent("batch/namespaces/default/Job/j"), options);
+  Ending ending = apply_over_network(dependent("batch/namespaces/default/Job/j"), options);
   EXPECT_NE(ending.how, Ending::How::done) << events();
   EXPECT_THAT(reports(ending), HasSubstr("Job default/j does not exist or is not ready after 40s"));
   EXPECT_EQ(ending.took, seconds(40));
@@ -242,14 +283,14 @@ TEST_F(MishapsTest, AnObjectOutsideTheBundleThatNeverComesIsToldAfterItsTime) {
 
 TEST_F(MishapsTest, AnObjectOutsideTheBundleThatMayNotBeReadIsNotWaitedFor) {
   network_.forbids = [](const http::Request& request) { return is(request, "GET", "/jobs"); };
-  Ending ending = apply_through(dependent("batch/namespaces/default/Job/j"));
+  Ending ending = apply_over_network(dependent("batch/namespaces/default/Job/j"));
   EXPECT_EQ(ending.how, Ending::How::failed) << events();
   EXPECT_THAT(reports(ending), HasSubstr("it is not known whether Job default/j is ready"));
   EXPECT_LT(ending.took, minutes(1));
 }
 
 TEST_F(MishapsTest, AnObjectOutsideTheBundleOfAnUnknownKindIsAnError) {
-  Ending ending = apply_through(dependent("example.com/namespaces/default/Gadget/g"));
+  Ending ending = apply_over_network(dependent("example.com/namespaces/default/Gadget/g"));
   EXPECT_EQ(ending.how, Ending::How::failed) << events();
   EXPECT_THAT(reports(ending), HasSubstr("Gadget.example.com default/g is neither in the bundle nor in the cluster"));
   EXPECT_TRUE(get("/api/v1/namespaces/default/configmaps/x").is_null());

@@ -45,11 +45,7 @@ class SlowWrites final : public http::Transport {
 
 class PrecedenceTest : public RolloutTest {
  protected:
-  Ending apply_slowly(const std::string& yaml) {
-    kube::Client client(loop_, slow_, nullptr, {});
-    kube::Discovery discovery(client);
-    return loop_.run(roll_out(client, discovery, bundle_of(yaml), {}, journal_, nullptr));
-  }
+  Ending apply_slowly(const std::string& yaml) { return apply_through(slow_, yaml); }
   SlowWrites slow_{loop_, sandbox_.api_server()};
 };
 

@@ -8,10 +8,10 @@
 #include "rollout/core/deadline.h"
 #include "rollout/guards/causes.h"
 #include "rollout/sending/as_sent.h"
-#include "rollout/sending/conflict_rules.h"
-#include "rollout/sending/effect.h"
-#include "rollout/sending/generated_kinds.h"
 #include "rollout/sending/hooks.h"
+#include "rollout/sending/internal/conflict_rules.h"
+#include "rollout/sending/internal/effect.h"
+#include "rollout/sending/internal/generated_kinds.h"
 
 namespace fairlead::rollout {
 namespace {
@@ -140,13 +140,7 @@ Task<kube::Outcome<kube::Reply>> Sender::apply(NodeId node, uint64_t connection,
 Task<kube::Outcome<void>> Sender::take_over(NodeId node, uint64_t connection, const Json& answer) {
   const object::Object& object = run_.object(node);
   inventory::Successor successor = run_.successor();
-  Json patch(Json::Array{
-      Json::Object{{"op", "replace"},
-                   {"path", "/metadata/managedFields"},
-                   {"value", inventory::managed_fields_after_takeover(answer, successor)}},
-      // The API server refuses this if somebody else has changed the object meanwhile.
-      Json::Object{
-          {"op", "replace"}, {"path", "/metadata/resourceVersion"}, {"value", answer["metadata"]["resourceVersion"]}}});
+  Json patch = inventory::takeover_patch(answer, successor);
   kube::WriteOptions options;
   options.field_manager = run_.field_manager();
   options.connection = connection;

@@ -9,7 +9,7 @@
 #include "rollout/core/retry.h"
 #include "rollout/guards/causes.h"
 #include "rollout/guards/missing.h"
-#include "rollout/sending/effect.h"
+#include "rollout/sending/internal/effect.h"
 
 namespace fairlead::rollout {
 namespace {

@@ -49,13 +49,14 @@ class TrackingTest : public RolloutTest {
   // Another user asks for this when so much time has passed.
   void after(Duration time, std::string method, std::string target, std::string body = {}) {
     loop_.call_after(time, [this, method = std::move(method), target = std::move(target), body = std::move(body)] {
-      injector_.spawn([](RolloutTest& test, std::string how, std::string where, std::string what) -> Task<void> {
-        (void)co_await test.client().request({.verb = "other",
-                                              .method = std::move(how),
-                                              .target = std::move(where),
-                                              .content_type = "application/merge-patch+json",
-                                              .body = std::move(what)});
-      }(*this, method, target, body));
+      injector_.spawn(
+          [](RolloutTest& test, std::string how, std::string where, std::string type, std::string what) -> Task<void> {
+            (void)co_await test.client().request({.verb = "other",
+                                                  .method = std::move(how),
+                                                  .target = std::move(where),
+                                                  .content_type = std::move(type),
+                                                  .body = std::move(what)});
+          }(*this, method, target, method == "POST" ? "application/json" : "application/merge-patch+json", body));
     });
   }
   size_t count(journal::EventKind kind) const {
@@ -129,6 +130,18 @@ TEST_F(TrackingTest, NoWaitEndsWhenAllIsStored) {
   EXPECT_LT(ending.took, seconds(1));
 }
 
+TEST_F(TrackingTest, NoWaitStillWaitsForWhatOthersNeed) {
+  std::string needs_it =
+      "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: after, annotations: {config.kubernetes.io/depends-on: "
+      "apps/namespaces/default/Deployment/web}}\n";
+  Options options;
+  options.wait = false;
+  Ending ending = apply(deployment("default", "30s") + needs_it, options);
+  EXPECT_EQ(ending.how, Ending::How::done) << reports(ending);
+  EXPECT_GT(ending.took, seconds(29)) << events();
+  EXPECT_FALSE(get("/api/v1/namespaces/default/configmaps/after").is_null());
+}
+
 TEST_F(TrackingTest, WhatSomebodyDeletesIsNotWaitedFor) {
   after(seconds(5), "DELETE", std::string(kDeploymentsPath));
   Ending ending = apply(deployment("default", "1h"));
@@ -139,6 +152,32 @@ TEST_F(TrackingTest, WhatSomebodyDeletesIsNotWaitedFor) {
             "  because   another user or a controller deleted it\n"
             "  from      bundle.yaml:3\n"
             "  next      kubectl -n default get events --field-selector involvedObject.name=web; then apply again\n");
+}
+
+// GETs of the Deployment reach the server three seconds later.
+class SlowGets final : public http::Transport {
+ public:
+  SlowGets(Loop& loop, http::Transport& to) : loop_(loop), to_(to) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    if (request.method == "GET" && request.target == kDeploymentsPath) (void)co_await sleep_for(loop_, seconds(3));
+    co_return co_await to_.open(std::move(request));
+  }
+
+ private:
+  Loop& loop_;
+  http::Transport& to_;
+};
+
+// The new one becomes ready, which says nothing about what was applied.
+TEST_F(TrackingTest, AnObjectThatSomebodyCreatedInItsPlaceIsNotOurs) {
+  after(seconds(5), "DELETE", std::string(kDeploymentsPath));
+  after(seconds(6), "POST", "/apis/apps/v1/namespaces/default/deployments",
+        bundle_of(deployment("default", "1s")).objects[0].value().dump());
+  SlowGets network(loop_, sandbox_.api_server());
+  Ending ending = apply_through(network, deployment("default", "1h"), {.run = "slow"});
+  EXPECT_EQ(ending.how, Ending::How::failed) << events();
+  EXPECT_THAT(reports(ending),
+              HasSubstr("error: Deployment default/web was deleted and created again while Fairlead waited for it\n"));
 }
 
 TEST_F(TrackingTest, WhatIsBeingDeletedIsNotWaitedFor) {

@@ -1,4 +1,4 @@
-#include "rollout/sending/conflict_rules.h"
+#include "rollout/sending/internal/conflict_rules.h"
 
 #include "inventory/applyset.h"
 #include "inventory/membership.h"

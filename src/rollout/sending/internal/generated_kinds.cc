@@ -1,4 +1,4 @@
-#include "rollout/sending/generated_kinds.h"
+#include "rollout/sending/internal/generated_kinds.h"
 
 #include "graph/kind_generators.h"
 

@@ -1,4 +1,4 @@
-#include "rollout/sending/effect.h"
+#include "rollout/sending/internal/effect.h"
 
 #include <algorithm>
 #include <charconv>
