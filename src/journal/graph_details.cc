@@ -10,8 +10,9 @@ void GraphDetails::add_other(std::string_view type, std::string text) {
   others_.emplace_back(Json::Array{type, std::move(text)});
 }
 
-void GraphDetails::add_need(uint32_t node, uint32_t target, NeedLevel level, std::string_view reason) {
-  needs_.emplace_back(Json::Array{uint64_t{node}, uint64_t{target}, number_of(reason), uint64_t(level)});
+void GraphDetails::add_need(plan::NodeId node, plan::NodeId target, NeedLevel level, std::string_view reason) {
+  needs_.emplace_back(
+      Json::Array{uint64_t{node.index()}, uint64_t{target.index()}, number_of(reason), uint64_t(level)});
 }
 
 uint64_t GraphDetails::number_of(std::string_view reason) {

@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/secrets.h"
 #include "object/key.h"
+#include "plan/id.h"
 
 namespace fairlead::journal {
 
@@ -26,11 +27,11 @@ class GraphDetails {
   // Removes `secrets` from the reasons. They must outlive this object.
   explicit GraphDetails(const Secrets& secrets) : secrets_(secrets) {}
 
-  // Add all objects before the others.
+  // Nodes are numbered from 0 in the order they are added. Add all objects before any other node.
   void add_object(const object::Key& key, std::string source);
   // `type` is guard, wave, group or outside. `text` names the node, as it does in the events about it.
   void add_other(std::string_view type, std::string text);
-  void add_need(uint32_t node, uint32_t target, NeedLevel level, std::string_view reason);
+  void add_need(plan::NodeId node, plan::NodeId target, NeedLevel level, std::string_view reason);
 
   Json json() &&;
 

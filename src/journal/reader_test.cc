@@ -85,9 +85,9 @@ TEST(GraphDetails, WritesEachReasonOnceAndNoSecrets) {
   details.add_object({.group = "", .kind = "Namespace", .ns = "", .name = "a"}, "a.yaml:1");
   details.add_object({.group = "apps", .kind = "Deployment", .ns = "a", .name = "web"}, "a.yaml:5");
   details.add_other("guard", "webhook x");
-  details.add_need(1, 0, NeedLevel::stored, "its namespace");
-  details.add_need(2, 0, NeedLevel::stored, "its namespace");
-  details.add_need(1, 2, NeedLevel::ready, "hunter22 guards it");
+  details.add_need(plan::NodeId(1), plan::NodeId(0), NeedLevel::stored, "its namespace");
+  details.add_need(plan::NodeId(2), plan::NodeId(0), NeedLevel::stored, "its namespace");
+  details.add_need(plan::NodeId(1), plan::NodeId(2), NeedLevel::ready, "hunter22 guards it");
   EXPECT_EQ(std::move(details).json().dump(),
             R"({"objects":[["","Namespace","","a","a.yaml:1"],["apps","Deployment","a","web","a.yaml:5"]],)"
             R"("others":[["guard","webhook x"]],"reasons":["its namespace","*** guards it"],)"

@@ -85,6 +85,10 @@ std::optional<Source> unready_source_of(const Json& pod) {
   return std::nullopt;
 }
 
+std::string line_text(std::string_view pod, std::string_view container, std::string_view text) {
+  return fmt::format("{} {} | {}", pod, container, text);
+}
+
 Task<kube::Outcome<std::vector<Json>>> pods_of(kube::Client& client, const Json& workload) {
   const object::Resource pods{
       .group = "", .version = "v1", .kind = "Pod", .plural = "pods", .singular = "pod", .namespaced = true};

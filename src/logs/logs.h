@@ -56,6 +56,9 @@ std::optional<Source> unready_source_of(const Json& pod);
 // Lists the pods of a workload. `workload` is the whole object.
 Task<kube::Outcome<std::vector<Json>>> pods_of(kube::Client& client, const Json& workload);
 
+// Returns a line as people read it, for example "web-7c9f-x2x4l app | listening".
+std::string line_text(std::string_view pod, std::string_view container, std::string_view text);
+
 using Sink = std::function<void(const Source& source, std::string_view line)>;
 
 // Calls `sink` for each line of the container, from the last `tail` lines on (all if there is no number). Follows the

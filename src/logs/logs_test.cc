@@ -97,6 +97,13 @@ TEST(Sources, AContainerThatHasSucceededIsNotTheOneThatHoldsUpItsPod) {
   EXPECT_EQ(unready_source_of(pod("1"))->container, "init");
 }
 
+TEST(Sources, ASidecarThatWasEndedDoesNotHoldUpAPodThatHasSucceeded) {
+  Json pod = *Json::parse(R"({"metadata":{"name":"p","namespace":"a"},"status":{"phase":"Succeeded",
+      "initContainerStatuses":[{"name":"proxy","ready":false,"state":{"terminated":{"exitCode":143}}}],
+      "containerStatuses":[{"name":"app","ready":false,"state":{"terminated":{"exitCode":0}}}]}})");
+  EXPECT_FALSE(unready_source_of(pod));
+}
+
 TEST(Filter, AnInvalidExpressionIsToldAsSuch) {
   Result<Filter> filter = Filter::parse("a(");
   ASSERT_FALSE(filter);

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "base/printable.h"
-#include "report/columns.h"
-#include "report/words.h"
+#include "report/internal/columns.h"
+#include "report/internal/words.h"
 
 namespace fairlead::report {
 namespace {

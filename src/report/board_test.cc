@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/columns.h"
+#include "report/internal/columns.h"
 #include "report/report_testing.h"
 
 namespace fairlead::report {

@@ -32,6 +32,8 @@ struct Settings {
   bool all = false;
   // Begins every line, if several runs share the streams: "[istio] ". Not for a live view.
   std::string prefix = {};
+  // The context of the run, which programs are told if several runs share the streams.
+  std::string context = {};
   // Tell how many requests were sent.
   bool requests = false;
   std::FILE* out = stdout;

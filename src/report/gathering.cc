@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "report/words.h"
+#include "report/internal/words.h"
 
 namespace fairlead::report {
 namespace {

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/colours.h"
-#include "report/words.h"
+#include "logs/logs.h"
+#include "report/internal/words.h"
 
 namespace fairlead::report {
 namespace {
@@ -28,11 +29,25 @@ std::string with_subject(const Event& event) {
   return subject.empty() ? event.text : fmt::format("{}: {}", subject, event.text);
 }
 
-// What a container wrote: "web-7c9f-x2x4l app | listening".
-Line log_line(const Event& event) {
-  return {.text = fmt::format("{} {} | {}", event.details["pod"].string_or(""),
-                              event.details["container"].string_or(""), event.text),
-          .tone = Tone::quiet};
+void tell_note(const Event& event, std::vector<Line>& lines) {
+  if (!event.text.empty()) lines.push_back({.text = with_subject(event), .tone = Tone::quiet});
+}
+
+void tell_warning(const Event& event, std::vector<Line>& lines) {
+  lines.push_back({.text = warning_of(event), .tone = Tone::trouble, .is_problem = true});
+}
+
+// The rung of its proof that a guard has reached.
+void tell_guard(const Event& event, std::vector<Line>& lines) {
+  lines.push_back(
+      {.text = fmt::format("{} is {}: {}", subject_of(event), event.state, event.text), .tone = Tone::quiet});
+}
+
+// What a container wrote.
+void tell_log(const Event& event, std::vector<Line>& lines) {
+  lines.push_back({.text = logs::line_text(event.details["pod"].string_or(""), event.details["container"].string_or(""),
+                                           event.text),
+                   .tone = Tone::quiet});
 }
 
 }  // namespace
@@ -73,17 +88,12 @@ void RolloutNarrator::tell(const Event& event, std::vector<Line>& lines) {
         lines.push_back({.text = fmt::format("{} waits: {}", subject, event.text), .tone = Tone::quiet});
       break;
     case EventKind::guard:
-      if (!is_live)
-        lines.push_back({.text = fmt::format("{} is {}: {}", subject, event.state, event.text), .tone = Tone::quiet});
+      if (!is_live) tell_guard(event, lines);
       break;
     case EventKind::removed: gathering_.add(event.at, Happening::deleted, event.key); break;
-    case EventKind::note:
-      if (!event.text.empty()) lines.push_back({.text = with_subject(event), .tone = Tone::quiet});
-      break;
-    case EventKind::warning:
-      lines.push_back({.text = warning_of(event), .tone = Tone::trouble, .is_problem = true});
-      break;
-    case EventKind::log: lines.push_back(log_line(event)); break;
+    case EventKind::note: tell_note(event, lines); break;
+    case EventKind::warning: tell_warning(event, lines); break;
+    case EventKind::log: tell_log(event, lines); break;
     default: break;
   }
 }
@@ -143,9 +153,7 @@ void RemovalNarrator::tell(const Event& event, std::vector<Line>& lines) {
       if (event.state == "stuck")
         lines.push_back({.text = fmt::format("{} is stuck: {}", subject, event.text), .tone = Tone::trouble});
       break;
-    case EventKind::note:
-      if (!event.text.empty()) lines.push_back({.text = with_subject(event), .tone = Tone::quiet});
-      break;
+    case EventKind::note: tell_note(event, lines); break;
     case EventKind::waiting:
       if (!options_.is_beside_live_view)
         lines.push_back({.text = fmt::format("after {}: still waiting: {}", clock_text(event.at), event.text)});
@@ -165,13 +173,11 @@ void WaitNarrator::tell(const Event& event, std::vector<Line>& lines) {
   std::string subject = subject_of(event);
   bool is_live = options_.is_beside_live_view;
   switch (event.kind) {
-    case EventKind::started: objects_ = uint64_t(event.details["objects"].int_or(0)); break;
     case EventKind::progress:
       if (!is_live && told_.insert(event.key).second)
         lines.push_back({.text = fmt::format("{} waits: {}", subject, event.text), .tone = Tone::quiet});
       break;
     case EventKind::ready:
-      ++met_;
       lines.push_back(
           {.text = fmt::format("{} {} after {}", subject, event.state, clock_text(event.at)), .tone = Tone::good});
       break;
@@ -179,20 +185,16 @@ void WaitNarrator::tell(const Event& event, std::vector<Line>& lines) {
       if (event.error) lines.push_back({.text = event.error->message(), .tone = Tone::bad});
       break;
     case EventKind::guard:
-      if (!is_live)
-        lines.push_back({.text = fmt::format("{} is {}: {}", subject, event.state, event.text), .tone = Tone::quiet});
+      if (!is_live) tell_guard(event, lines);
       break;
     case EventKind::waiting:
       if (!is_live)
         lines.push_back({.text = fmt::format("after {}: {} of {} met; still waiting: {}", clock_text(event.at),
-                                             with_commas(met_), with_commas(objects_), event.text)});
+                                             with_commas(uint64_t(event.details["met"].int_or(0))),
+                                             with_commas(uint64_t(event.details["objects"].int_or(0))), event.text)});
       break;
-    case EventKind::note:
-      if (!event.text.empty()) lines.push_back({.text = with_subject(event), .tone = Tone::quiet});
-      break;
-    case EventKind::warning:
-      lines.push_back({.text = warning_of(event), .tone = Tone::trouble, .is_problem = true});
-      break;
+    case EventKind::note: tell_note(event, lines); break;
+    case EventKind::warning: tell_warning(event, lines); break;
     default: break;
   }
 }

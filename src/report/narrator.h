@@ -96,8 +96,6 @@ class WaitNarrator final : public Narrator {
   void tell(const journal::Event& event, std::vector<Line>& lines) override;
 
   std::unordered_set<object::Key> told_;
-  uint64_t objects_ = 0;
-  uint64_t met_ = 0;
 };
 
 }  // namespace fairlead::report

@@ -4,8 +4,9 @@
 
 #include "base/printable.h"
 #include "report/github.h"
+#include "report/internal/words.h"
+#include "report/program_name.h"
 #include "report/terminal.h"
-#include "report/words.h"
 
 namespace fairlead::report {
 namespace {
@@ -29,20 +30,6 @@ std::string finding_text(const journal::Finding& finding) {
 
 // A cancelled request only says that the run was interrupted, which is reported anyway.
 bool is_interruption(const journal::Cause& cause) { return cause.error.root().kind() == ErrorKind::cancelled; }
-
-Json summary_of(const Closing& closing) {
-  Json json(Json::Object{{"type", "summary"}, {"outcome", closing.outcome}, {"dryRun", closing.dry_run}});
-  json.make("schemaVersion") = journal::kSchemaVersion;
-  for (const Count& one : closing.counts) json.make(one.name) = uint64_t{one.count};
-  json.make("seconds") = seconds(closing.took);
-  json.make("requests") = closing.requests;
-  for (const auto& [name, value] : closing.more) json.make(name) = value;
-  Json::Array causes;
-  for (const journal::Cause& cause : closing.causes)
-    if (!is_interruption(cause)) causes.push_back(journal::to_json(cause));
-  if (!causes.empty()) json.make("errors") = std::move(causes);
-  return json;
-}
 
 std::string totals_of(const Closing& closing, bool with_requests) {
   std::string text = fmt::format("{} in {:.1f}s", closing.totals, seconds(closing.took));
@@ -82,7 +69,8 @@ Format format_of(std::string_view name) {
 
 void print(std::FILE* stream, std::string_view text) {
   static const bool kIsOnGithub = Github::from_environment().has_value();
-  write(stream, kIsOnGithub ? without_commands(printable(text)) : printable(text));
+  std::string shown = with_next_commands_named(printable(text));
+  write(stream, kIsOnGithub ? without_commands(shown) : shown);
   std::fflush(stream);
 }
 
@@ -119,7 +107,9 @@ std::string tallies_text(std::span<const Tally> tallies, const std::vector<Count
 void Output::stream(const Event& event) const {
   // The summary reports how the run ended, and only files have the graph.
   if (format_ != Format::jsonl || event.kind == EventKind::ended || event.kind == EventKind::graph) return;
-  write(out_, to_json(event).dump() + "\n");
+  Json json = to_json(event);
+  if (!context_.empty()) json.make("details").make("context") = context_;
+  write(out_, json.dump() + "\n");
   std::fflush(out_);
 }
 
@@ -141,20 +131,52 @@ bool& results_were_shown() {
 
 bool has_shown_results() { return results_were_shown(); }
 
+void claim_results() { results_were_shown() = true; }
+
+std::string with_prefix(std::string_view text, std::string_view prefix) {
+  std::string prefixed;
+  while (!text.empty()) {
+    size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    prefixed += prefix;
+    prefixed += text.substr(0, end);
+    text.remove_prefix(end);
+  }
+  return prefixed;
+}
+
+void Output::print_lines(std::FILE* stream, std::string_view text) const {
+  print(stream, with_prefix(with_next_commands_named(std::string(text)), prefix_));
+}
+
+Json Output::summary_of(const Closing& closing) const {
+  Json json(Json::Object{{"type", "summary"}, {"outcome", closing.outcome}, {"dryRun", closing.dry_run}});
+  json.make("schemaVersion") = journal::kSchemaVersion;
+  if (!context_.empty()) json.make("context") = context_;
+  for (const Count& one : closing.counts) json.make(one.name) = uint64_t{one.count};
+  json.make("seconds") = seconds(closing.took);
+  json.make("requests") = closing.requests;
+  for (const auto& [name, value] : closing.more) json.make(name) = value;
+  Json::Array causes;
+  for (const journal::Cause& cause : closing.causes)
+    if (!is_interruption(cause)) causes.push_back(journal::to_json(cause));
+  if (!causes.empty()) json.make("errors") = std::move(causes);
+  return json;
+}
+
 void Output::show(const Closing& closing) const {
-  results_were_shown() = true;
+  claim_results();
   if (format_ == Format::jsonl) write(out_, summary_of(closing).dump() + "\n");
   if (format_ == Format::json) {
     Json document(Json::Object{
         {"schemaVersion", journal::kSchemaVersion}, {"objects", closing.objects}, {"summary", summary_of(closing)}});
     write(out_, document.pretty());
   }
-  if (format_ == Format::text) print(out_, totals_of(closing, shows_requests_) + closing.totals_end);
+  if (format_ == Format::text) print_lines(out_, totals_of(closing, shows_requests_) + closing.totals_end);
   std::fflush(out_);
   if (!is_for_people()) return;
   for (const journal::Cause& cause : closing.causes)
-    if (!is_interruption(cause)) print(err_, cause_text(cause));
-  print(err_, closing.causes_end);
+    if (!is_interruption(cause)) print_lines(err_, cause_text(cause));
+  print_lines(err_, closing.causes_end);
 }
 
 std::string error_text(Format format, const std::vector<Error>& errors, std::string_view outcome) {

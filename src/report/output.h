@@ -79,8 +79,15 @@ struct Closing {
 // Writes the results of a run to standard output and standard error, or to other streams.
 class Output {
  public:
-  explicit Output(Format format, bool shows_requests = false, std::FILE* out = stdout, std::FILE* err = stderr)
-      : format_(format), shows_requests_(shows_requests), out_(out), err_(err) {}
+  // If several runs share the streams, `prefix` begins every line for people, and programs are told the `context`.
+  explicit Output(Format format, bool shows_requests = false, std::FILE* out = stdout, std::FILE* err = stderr,
+                  std::string prefix = {}, std::string context = {})
+      : format_(format),
+        shows_requests_(shows_requests),
+        out_(out),
+        err_(err),
+        prefix_(std::move(prefix)),
+        context_(std::move(context)) {}
 
   Format format() const { return format_; }
   // Writes an event for programs, if the format is a stream of events.
@@ -89,15 +96,23 @@ class Output {
 
  private:
   bool is_for_people() const { return format_ == Format::text || format_ == Format::quiet; }
+  Json summary_of(const Closing& closing) const;
+  void print_lines(std::FILE* stream, std::string_view text) const;
 
   Format format_;
   bool shows_requests_;
   std::FILE* out_;
   std::FILE* err_;
+  std::string prefix_;
+  std::string context_;
 };
 
 // True if the results of a run were shown. There is at most one document on standard output.
 bool has_shown_results();
+// Returns the text with `prefix` before each of its lines.
+std::string with_prefix(std::string_view text, std::string_view prefix);
+// Says that the results will be shown, so that errors before them are no document of their own.
+void claim_results();
 
 // Returns the document or line of an error that ended a command before there were results. `errors` is not empty.
 std::string error_text(Format format, const std::vector<Error>& errors, std::string_view outcome);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "report/words.h"
+#include "report/internal/words.h"
 
 namespace fairlead::report {
 namespace {

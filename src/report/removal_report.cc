@@ -50,8 +50,13 @@ std::string_view last_word(Ending::How how) {
 
 }  // namespace
 
+std::string totals_text(const Ending& ending) {
+  if (ending.objects.empty() && !ending.causes.empty()) return "nothing was deleted";
+  return tallies_text(kTallies, counts_of(ending.objects, kCounted, words));
+}
+
 RemovalReport::RemovalReport(Loop& loop, const journal::Journal& journal, Settings settings, removal::DryRun dry_run)
-    : output_(settings.format, settings.requests, settings.out, settings.err),
+    : output_(settings.format, settings.requests, settings.out, settings.err, settings.prefix, settings.context),
       dry_run_(dry_run),
       display_(loop, journal, settings,
                std::make_unique<RemovalNarrator>(
@@ -73,7 +78,7 @@ void RemovalReport::finish(const Ending& ending) {
   Closing closing{.outcome = name_of(ending.how),
                   .dry_run = is_dry,
                   .counts = counts,
-                  .totals = tallies_text(kTallies, counts),
+                  .totals = totals_text(ending),
                   .took = ending.took,
                   .requests = ending.requests,
                   .causes = ending.causes,

@@ -29,4 +29,7 @@ class RemovalReport {
   std::optional<Github> github_ = Github::from_environment();
 };
 
+// Returns what became of the objects: "7 deleted", "3 objects: 2 deleted, 1 failed (still there)".
+std::string totals_text(const removal::Ending& ending);
+
 }  // namespace fairlead::report

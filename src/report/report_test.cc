@@ -211,6 +211,16 @@ TEST_F(ReportTest, ARemovalSaysWhatBecameOfEach) {
   EXPECT_EQ(err.text(), "error: interrupted\n");
 }
 
+TEST_F(ReportTest, ARemovalThatCouldNotBeginDeletedNothing) {
+  RemovalReport report(loop, journal, settings(Format::text), removal::DryRun::none);
+  removal::Ending ending;
+  ending.how = removal::Ending::How::failed;
+  ending.causes.push_back({.error = Error(ErrorKind::unavailable, "the cluster cannot be reached"), .blocks = {}});
+  report.finish(ending);
+  EXPECT_EQ(out.text(), "nothing was deleted in 0.0s\n");
+  EXPECT_EQ(err.text(), "error: the cluster cannot be reached\n");
+}
+
 TEST(JournalFile, AFullDiskIsTold) {
   auto file = JournalFile::open("/dev/full");
   ASSERT_TRUE(file);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/words.h"
+#include "report/internal/words.h"
 
 namespace fairlead::report {
 namespace {
@@ -89,7 +89,7 @@ std::string totals_text(const Ending& ending) {
 }
 
 RolloutReport::RolloutReport(Loop& loop, const journal::Journal& journal, Settings settings, bool dry_run)
-    : output_(settings.format, settings.requests, settings.out, settings.err),
+    : output_(settings.format, settings.requests, settings.out, settings.err, settings.prefix, settings.context),
       dry_run_(dry_run),
       display_(
           loop, journal, settings,

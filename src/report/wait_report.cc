@@ -58,6 +58,7 @@ std::string layers_text(const wait::WebhookEnding& webhook) {
 }
 
 std::string totals_text(const Ending& ending) {
+  if (ending.objects.empty() && ending.how != Ending::How::done) return std::string(name_of(ending.how));
   return ending.objects.empty() ? "nothing matches"
                                 : tallies_text(kTallies, counts_of(ending.objects, kCounted, words));
 }

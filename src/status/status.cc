@@ -8,7 +8,7 @@
 #include "async/scope.h"
 #include "graph/graph.h"
 #include "readiness/why.h"
-#include "status/drift.h"
+#include "status/internal/drift.h"
 
 namespace fairlead::status {
 namespace {
@@ -91,7 +91,9 @@ class Reader {
     if (found == live_.end()) {
       if (was_not_stored(kept.outcome)) object.not_applied = kept.outcome;
       else if (is_listed(object.key)) object.drift = Drift::gone;
-      object.verdict.reason = "not in the cluster";
+      bool is_known = object.drift == Drift::gone || !object.not_applied.empty();
+      object.verdict.reason =
+          is_known ? "not in the cluster" : "not looked for, because the bundle's record does not cover it";
       return object;
     }
     if (was_not_stored(kept.outcome)) object.not_applied = kept.outcome;

@@ -142,6 +142,33 @@ TEST_F(StatusTest, WhatTheLastRunCouldNotApplyIsNotDrift) {
   EXPECT_EQ(now.drifted(), 0u);
 }
 
+// Nobody has looked for it, so that it may be there.
+TEST_F(StatusTest, WhatTheRecordDoesNotCoverIsNotGone) {
+  (void)apply(kWeb);
+  patch("configmaps", "", "fairlead-shop",
+        R"({"metadata":{"annotations":{"applyset.kubernetes.io/contains-group-kinds":"ConfigMap,Deployment.apps"}}})");
+  remove("configmaps", "settings");
+  BundleStatus now = status();
+  EXPECT_EQ(now.objects[0].drift, ObjectStatus::Drift::gone);
+  EXPECT_EQ(now.objects[1].drift, ObjectStatus::Drift::unknown);
+  EXPECT_EQ(now.drifted(), 1u);
+  EXPECT_THAT(text(), HasSubstr("1 of 3 objects ready, 1 drifted\n"
+                                "├─ ConfigMap default/settings   gone: it was applied, and is not in the cluster\n"
+                                "├─ Secret default/key           unknown: not looked for, because the bundle's record "
+                                "does not cover it\n"));
+}
+
+TEST_F(StatusTest, WhoHoldsTheBundleIsToldUnlessThatRunIsDead) {
+  (void)apply(kWeb);
+  auto opened = loop_.run(
+      inventory::Inventory::open(client_, discovery_, {.name = "shop", .ns = "default", .holder = "bob@server"}));
+  ASSERT_TRUE(opened);
+  ASSERT_TRUE(loop_.run((*opened)->claim({})));
+  EXPECT_EQ(status().held_by, "bob@server");
+  (void)loop_.run(sleep_for(loop_, std::chrono::hours(3)));
+  EXPECT_EQ(status().held_by, "");
+}
+
 TEST_F(StatusTest, WhatBlocksAnObjectIsFoundBehindWhatIsReady) {
   (void)apply(R"(
 apiVersion: v1
@@ -218,6 +245,40 @@ TEST_F(StatusTest, WithoutTheManifestsDriftIsNotKnown) {
   EXPECT_EQ(now.drifted(), 0u);
   ASSERT_EQ(now.notes.size(), 1u);
   EXPECT_THAT(now.notes[0], HasSubstr("drift is not known: the manifests of revision 1 cannot be read: "));
+  // Nor what left them.
+  ASSERT_EQ(now.objects.size(), 3u);
+  for (const ObjectStatus& object : now.objects) EXPECT_FALSE(object.left) << object.key.text();
+}
+
+TEST_F(StatusTest, AHookForUpgradesIsNotMissingAfterAnInstallation) {
+  std::string hook = R"(
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: hook, annotations: {helm.sh/hook: pre-upgrade}}
+)";
+  ASSERT_EQ(apply(std::string(kWeb) + hook).how, rollout::Ending::How::done);
+  BundleStatus now = status();
+  EXPECT_EQ(now.objects.size(), 3u);
+  EXPECT_EQ(now.drifted(), 0u);
+}
+
+TEST_F(StatusTest, AClaimThatWaitsForItsFirstPodIsReady) {
+  ASSERT_EQ(apply(R"(
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: lazy}
+provisioner: example.com/disks
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {storageClassName: lazy, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+)")
+                .how,
+            rollout::Ending::How::done);
+  EXPECT_THAT(text(), HasSubstr("PersistentVolumeClaim default/data   ready"));
 }
 
 TEST_F(StatusTest, ABundleThatIsNotThereIsAnError) {

@@ -64,7 +64,7 @@ Json json_of(const Node& node, Strings& strings) {
 Json json_of(const std::vector<Need>& needs, Strings& strings) {
   Json::Array list;
   for (const Need& need : needs) {
-    list.emplace_back(uint64_t{need.target});
+    list.emplace_back(uint64_t{need.target.index()});
     list.emplace_back(strings.number_of(need.reason));
     list.emplace_back(uint64_t{need.level});
   }
@@ -87,13 +87,13 @@ Json json_of(const Step& step) {
                       {"reason", step.reason},
                       {"from", micros(step.from)},
                       {"to", micros(step.to)},
-                      {"node", step.node ? Json(uint64_t{*step.node}) : Json(-1)}};
+                      {"node", step.node ? Json(uint64_t{step.node->index()}) : Json(-1)}};
 }
 
 Json json_of(const Failure& failure) {
   Json::Array because, blocks;
   for (const std::string& text : failure.because) because.emplace_back(cut(text));
-  for (uint32_t node : failure.blocks) blocks.emplace_back(uint64_t{node});
+  for (NodeId node : failure.blocks) blocks.emplace_back(uint64_t{node.index()});
   return Json::Object{{"what", cut(failure.what)},   {"because", std::move(because)},
                       {"from", failure.from},        {"next", cut(failure.next)},
                       {"blocks", std::move(blocks)}, {"unknown", uint64_t{failure.unknown}}};

@@ -35,10 +35,10 @@ object::Key key_of(const Json& words) {
 }
 
 // Returns a number below `limit` in an array.
-std::optional<uint32_t> number_in(const Json& words, size_t index, size_t limit) {
+std::optional<size_t> number_in(const Json& words, size_t index, size_t limit) {
   int64_t number = words.item(index).int_or(-1);
   if (number < 0 || uint64_t(number) >= limit) return std::nullopt;
-  return uint32_t(number);
+  return size_t(number);
 }
 
 std::string text_of(const Event& event) {
@@ -74,22 +74,22 @@ void Model::read_start(const Json& details) {
   time_ = details["time"].string_or("");
 }
 
-uint32_t Model::object_of(const object::Key& key, const std::string& source) {
-  auto [found, is_new] = objects_.emplace(key, uint32_t(nodes_.size()));
+NodeId Model::object_of(const object::Key& key, const std::string& source) {
+  auto [found, is_new] = objects_.emplace(key, NodeId(nodes_.size()));
   if (is_new) {
-    nodes_.push_back({.key = key, .source = source});
+    nodes_.add({.key = key, .source = source});
     texts_.emplace(key.text(), found->second);
   }
   return found->second;
 }
 
-uint32_t Model::other_of(Node::Type type, const std::string& text) {
-  auto [found, is_new] = texts_.emplace(text, uint32_t(nodes_.size()));
-  if (is_new) nodes_.push_back({.type = type, .text = text});
+NodeId Model::other_of(Node::Type type, const std::string& text) {
+  auto [found, is_new] = texts_.emplace(text, NodeId(nodes_.size()));
+  if (is_new) nodes_.add({.type = type, .text = text});
   return found->second;
 }
 
-std::optional<uint32_t> Model::find(const std::string& text) const {
+std::optional<NodeId> Model::find(const std::string& text) const {
   auto found = texts_.find(text);
   return found == texts_.end() ? std::nullopt : std::optional(found->second);
 }
@@ -97,34 +97,34 @@ std::optional<uint32_t> Model::find(const std::string& text) const {
 // A run that prunes has two graphs, and one that was prepared again has the same graph twice: the numbers of each graph
 // are its own, and the newest needs of a node count.
 void Model::read_graph(const Json& details) {
-  std::vector<uint32_t> numbers;
+  // The nodes of the model, by their numbers in this graph.
+  plan::IdVector<plan::NodeId, NodeId> ids;
   for (const Json& words : details["objects"].items())
-    numbers.push_back(object_of(key_of(words), std::string(words.item(4).string_or(""))));
+    ids.add(object_of(key_of(words), std::string(words.item(4).string_or(""))));
   for (const Json& words : details["others"].items()) {
     Node::Type type = type_of(words.item(0).string_or(""));
     std::string text(words.item(1).string_or(""));
     // Groups have no names of their own.
     if (type == Node::Type::group) {
-      numbers.push_back(uint32_t(nodes_.size()));
-      nodes_.push_back({.type = type, .text = std::move(text)});
+      ids.add(nodes_.add({.type = type, .text = std::move(text)}));
     } else {
-      numbers.push_back(other_of(type, text));
+      ids.add(other_of(type, text));
     }
   }
-  for (uint32_t node : numbers) nodes_[node].needs.clear();
+  for (NodeId node : ids) nodes_[node].needs.clear();
   const Json::Array& reasons = details["reasons"].items();
   for (const Json& words : details["needs"].items()) {
-    auto node = number_in(words, 0, numbers.size()), target = number_in(words, 1, numbers.size());
+    auto node = number_in(words, 0, ids.size()), target = number_in(words, 1, ids.size());
     auto reason = number_in(words, 2, reasons.size()), level = number_in(words, 3, 3);
     if (node && target && reason && level)
-      nodes_[numbers[*node]].needs.push_back({.target = numbers[*target],
-                                              .reason = std::string(reasons[*reason].string_or("")),
-                                              .level = uint8_t(*level)});
+      nodes_[ids[plan::NodeId(*node)]].needs.push_back({.target = ids[plan::NodeId(*target)],
+                                                        .reason = std::string(reasons[*reason].string_or("")),
+                                                        .level = uint8_t(*level)});
   }
 }
 
-void Model::read_about(uint32_t index, const Event& event) {
-  Node& node = nodes_[index];
+void Model::read_about(NodeId id, const Event& event) {
+  Node& node = nodes_[id];
   if (std::optional<Duration> sent = duration_of(event.details["sent"]); sent && !node.sent) node.sent = sent;
   auto settle = [&](std::string_view state) {
     node.state = state;
@@ -169,7 +169,8 @@ void Model::read_rung(Node& node, const Event& event) {
 
 void Model::read_end(const Event& event) {
   outcome_ = event.state;
-  requests_ = uint64_t(std::max<int64_t>(event.details["requests"].int_or(0), 0));
+  // A pipeline has several runs in one journal.
+  requests_ += uint64_t(std::max<int64_t>(event.details["requests"].int_or(0), 0));
   for (const auto& [outcome, keys] : event.details["outcomes"].members())
     for (const Json& words : keys.items()) {
       Node& node = nodes_[object_of(key_of(words), "")];

@@ -12,11 +12,15 @@
 
 #include "journal/journal.h"
 #include "object/key.h"
+#include "plan/id.h"
 
 namespace fairlead::timeline {
 
+// The number of a node of the model. Each graph of the journal has numbers of its own (plan::NodeId).
+using NodeId = plan::Id<struct ModelNodeTag>;
+
 struct Need {
-  uint32_t target = 0;
+  NodeId target;
   std::string reason;
   // As in journal::NeedLevel.
   uint8_t level = 0;
@@ -59,7 +63,7 @@ struct Step {
   std::string reason;
   Duration from{};
   Duration to{};
-  std::optional<uint32_t> node;
+  std::optional<NodeId> node;
 };
 
 struct Failure {
@@ -67,7 +71,7 @@ struct Failure {
   std::vector<std::string> because;
   std::string from;
   std::string next;
-  std::vector<uint32_t> blocks;
+  std::vector<NodeId> blocks;
   // Blocked objects that the journal does not know.
   size_t unknown = 0;
 };
@@ -86,7 +90,7 @@ class Model {
   Duration end() const { return end_; }
   uint64_t requests() const { return requests_; }
   size_t object_count() const;
-  const std::vector<Node>& nodes() const { return nodes_; }
+  const plan::IdVector<NodeId, Node>& nodes() const { return nodes_; }
   const std::vector<Step>& path() const { return path_; }
   const std::vector<Failure>& failures() const { return failures_; }
   // Events that are not about one node.
@@ -99,11 +103,11 @@ class Model {
   void read_end(const journal::Event& event);
   void read_path(const Json& path);
   void read_failures(const Json& errors);
-  void read_about(uint32_t node, const journal::Event& event);
+  void read_about(NodeId node, const journal::Event& event);
   void read_rung(Node& node, const journal::Event& event);
-  uint32_t object_of(const object::Key& key, const std::string& source);
-  uint32_t other_of(Node::Type type, const std::string& text);
-  std::optional<uint32_t> find(const std::string& text) const;
+  NodeId object_of(const object::Key& key, const std::string& source);
+  NodeId other_of(Node::Type type, const std::string& text);
+  std::optional<NodeId> find(const std::string& text) const;
 
   std::string command_ = "apply";
   std::string bundle_;
@@ -113,14 +117,14 @@ class Model {
   uint64_t requests_ = 0;
   // When the critical path began to be counted, if no step of it says so.
   Duration graph_at_{};
-  std::vector<Node> nodes_;
+  plan::IdVector<NodeId, Node> nodes_;
   std::vector<Step> path_;
   std::vector<Failure> failures_;
   std::vector<Moment> moments_;
   std::vector<std::string> remarks_;
-  std::unordered_map<object::Key, uint32_t> objects_;
+  std::unordered_map<object::Key, NodeId> objects_;
   // Nodes by the text that events and errors use: "Deployment team-a/web" or "webhook v.example.com (…)".
-  std::unordered_map<std::string, uint32_t> texts_;
+  std::unordered_map<std::string, NodeId> texts_;
 };
 
 }  // namespace fairlead::timeline

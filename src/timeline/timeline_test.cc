@@ -74,7 +74,7 @@ TEST(Timeline, AGraphThatComesAgainReplacesTheNeeds) {
   size_t begin = again.find("{\"event\":\"graph\""), end = again.find('\n', begin) + 1;
   again.insert(begin, again.substr(begin, end - begin));
   Model once = model_of(kRollout), twice = model_of(again);
-  for (uint32_t node = 0; node < 3; ++node) {
+  for (NodeId node : plan::IdRange<NodeId>(3)) {
     ASSERT_EQ(twice.nodes()[node].key, once.nodes()[node].key);
     EXPECT_EQ(twice.nodes()[node].needs.size(), once.nodes()[node].needs.size());
   }
@@ -82,8 +82,8 @@ TEST(Timeline, AGraphThatComesAgainReplacesTheNeeds) {
 
 TEST(Timeline, AnUnchangedObjectIsReady) {
   Model model = model_of(kRollout);
-  EXPECT_EQ(model.nodes()[1].state, "ready");
-  EXPECT_EQ(model.nodes()[1].effect, "unchanged");
+  EXPECT_EQ(model.nodes()[NodeId(1)].state, "ready");
+  EXPECT_EQ(model.nodes()[NodeId(1)].effect, "unchanged");
   EXPECT_EQ(model.object_count(), 3U);
 }
 
@@ -92,11 +92,11 @@ TEST(Timeline, ObjectsThatWereNeverSentHaveTheOutcomeOfTheEnd) {
       R"({"event":"failed","seconds":1,"object":{"group":"","kind":"Pod","namespace":"a","name":"p"},"error":{"what":"refused","because":["no"],"next":"do"}}
 {"event":"ended","seconds":2,"state":"failed","details":{"errors":[{"what":"refused","because":["no"],"blocks":["Pod a/q","Pod a/x"]}],"outcomes":{"blocked":[["","Pod","a","q"]]}}})");
   ASSERT_EQ(model.nodes().size(), 2U);
-  EXPECT_EQ(model.nodes()[0].state, "failed");
-  EXPECT_EQ(model.nodes()[0].moments[0].text, "refused\nbecause no\nnext do");
-  EXPECT_EQ(model.nodes()[1].state, "blocked");
+  EXPECT_EQ(model.nodes()[NodeId(0)].state, "failed");
+  EXPECT_EQ(model.nodes()[NodeId(0)].moments[0].text, "refused\nbecause no\nnext do");
+  EXPECT_EQ(model.nodes()[NodeId(1)].state, "blocked");
   ASSERT_EQ(model.failures().size(), 1U);
-  EXPECT_EQ(model.failures()[0].blocks, std::vector<uint32_t>{1});
+  EXPECT_EQ(model.failures()[0].blocks, std::vector{NodeId(1)});
   EXPECT_EQ(model.failures()[0].unknown, 1U);
 }
 
@@ -107,9 +107,9 @@ TEST(Timeline, ADeletionHasItsOwnStates) {
 {"event":"progress","seconds":1,"object":{"group":"","kind":"Pod","namespace":"a","name":"q"},"state":"leaving"}
 {"event":"removed","seconds":2,"object":{"group":"","kind":"Pod","namespace":"a","name":"p"},"state":"gone"})");
   EXPECT_EQ(model.command(), "delete");
-  EXPECT_EQ(model.nodes()[0].state, "deleted");
-  EXPECT_EQ(model.nodes()[0].settled, std::chrono::seconds(2));
-  EXPECT_EQ(model.nodes()[1].state, "deleting");
+  EXPECT_EQ(model.nodes()[NodeId(0)].state, "deleted");
+  EXPECT_EQ(model.nodes()[NodeId(0)].settled, std::chrono::seconds(2));
+  EXPECT_EQ(model.nodes()[NodeId(1)].state, "deleting");
   EXPECT_EQ(model.outcome(), "");
 }
 

@@ -1,4 +1,4 @@
-#include "report/words.h"
+#include "report/internal/words.h"
 
 #include <fmt/format.h>
 

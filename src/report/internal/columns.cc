@@ -1,4 +1,4 @@
-#include "report/columns.h"
+#include "report/internal/columns.h"
 
 #include <algorithm>
 #include <iterator>

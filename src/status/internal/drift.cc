@@ -1,4 +1,4 @@
-#include "status/drift.h"
+#include "status/internal/drift.h"
 
 #include "diff/diff.h"
 #include "inventory/applied.h"
