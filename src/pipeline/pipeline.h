@@ -69,7 +69,7 @@ struct Step {
   EventNames events;
   // file:line:column
   std::string at;
-  // Differs if the step would do something else.
+  // Differs if the step would do something else, or the same elsewhere.
   std::string hash;
 };
 
@@ -87,6 +87,8 @@ struct Phase {
   EventNames events;
   std::string at;
   std::string hash;
+  // The cluster and the namespace that it is for, which may come from the command line; empty if that is not known.
+  std::string place;
 };
 
 struct Pipeline {

@@ -37,8 +37,8 @@ class Reader {
 
   std::expected<Pipeline, std::vector<Error>> read(Json value, const Overrides& overrides, const ReadFile& read) && {
     if (!value.is_object()) {
-      fields_.add(
-          {}, fmt::format("a pipeline must be a mapping of keys such as name and phases, not {}", value.type_name()));
+      fields_.add({}, fmt::format("a pipeline must be a mapping of keys such as name and phases, not {}",
+                                  config::type_text(value)));
       return std::unexpected(fields_.take_errors());
     }
     Json values = read_values(value["values"], overrides, read);
@@ -66,14 +66,17 @@ class Reader {
     for (const std::string& file : overrides.files)
       if (Result<void> added = add_values(values, file, read); !added) add_error({}, added.error());
     for (const std::string& set : overrides.sets)
-      if (Result<void> added = set_value(values, set); !added) add_error({}, added.error());
+      if (Result<void> added = set_values(values, set); !added) add_error({}, added.error());
     return values;
   }
 
   static Result<void> add_values(Json& values, const std::string& file, const ReadFile& read) {
     TRY_ASSIGN(std::string text, read(file));
     TRY_ASSIGN(Json more, yaml::parse_one(text, file));
-    if (!more.is_object()) return fail(ErrorKind::invalid, "{} must be a mapping, not {}", file, more.type_name());
+    // As with Helm, a file may have nothing but comments.
+    if (more.is_null()) return {};
+    if (!more.is_object())
+      return fail(ErrorKind::invalid, "{} must be a mapping, not {}", file, config::type_text(more));
     merge(values, more);
     return {};
   }
@@ -135,8 +138,12 @@ class Reader {
     phase.events = read_event_names(fields_, value["events"], child(path, "events"),
                                     {Action::started, Action::completed, Action::failed, Action::skipped});
     read_steps(value["steps"], child(path, "steps"), phase);
-    Json::Array hashes = {phase.context, phase.ns};
-    for (const Step& step : phase.steps) hashes.emplace_back(step.hash);
+    Json::Array hashes;
+    for (Step& step : phase.steps) {
+      // In another cluster or namespace it is another step.
+      step.hash = hash_of(Json::Array{phase.context, phase.ns, step.hash});
+      hashes.emplace_back(step.hash);
+    }
     phase.hash = hash_of(hashes);
     pipeline_.phases.push_back(std::move(phase));
   }
@@ -225,7 +232,10 @@ class Reader {
 
 Result<std::string> read_file(const std::string& path) {
   auto cannot = [&](std::string why) {
-    return fail(Error(ErrorKind::not_found, fmt::format("{} cannot be read", path)).because(std::move(why)));
+    std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    return fail(Error(ErrorKind::not_found, fmt::format("{} cannot be read", path))
+                    .because(std::move(why))
+                    .next(fmt::format("ls -l {}", folder.empty() ? "." : folder.string())));
   };
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return cannot("it is a folder");

@@ -16,7 +16,7 @@
 
 namespace fairlead::pipeline {
 
-// What the command line adds to the values of a pipeline: files, and then single values as PATH=VALUE.
+// What the command line adds to the values of a pipeline: files, and then single values as --set takes them.
 struct Overrides {
   std::vector<std::string> files;
   std::vector<std::string> sets;

@@ -212,7 +212,7 @@ TEST(ReadPipeline, PhasesThatMakeNoSense) {
             "  from      kof.yaml:1:1\n"
             "  next      phases: [{name: operators, steps: [{manifests: k8s/}]}]\n");
   EXPECT_EQ(errors_of("- a\n"),
-            "error: a pipeline must be a mapping of keys such as name and phases, not array\n"
+            "error: a pipeline must be a mapping of keys such as name and phases, not a list\n"
             "  from      kof.yaml:1:1\n");
   EXPECT_EQ(errors_of(R"(phases:
 - {name: a, steps: [{wait: pod/x}]}
@@ -279,7 +279,60 @@ error: ${ is not closed by }
             "  from      kof.yaml:1:10\n"
             "error: b.yaml cannot be read\n"
             "error: --set: \"x\" is not PATH=VALUE\n"
-            "  next      write it like kof.storage_class=fast\n");
+            "  next      write it like kof.storage_class=fast; \\, is a comma in a value, and \\. a dot in a key\n");
+}
+
+TEST(ReadPipeline, ADefaultMayHaveValuesOfItsOwn) {
+  auto context_of = [](std::string_view text, std::vector<std::string> sets = {}) {
+    return parsed(fmt::format("phases: [{{name: a, context: '{}', steps: [{{wait: pod/x}}]}}]", text),
+                  {.sets = std::move(sets)})
+        .phases[0]
+        .context;
+  };
+  EXPECT_EQ(context_of("${ns:${other:prod}}"), "prod");
+  EXPECT_EQ(context_of("${ns:${other:prod}}", {"other=x"}), "x");
+  EXPECT_EQ(context_of("${ns:${other:prod}}", {"other=x", "ns=zed"}), "zed");
+  EXPECT_EQ(context_of("in-${ns:a-${other:b}-c}-d"), "in-a-b-c-d");
+  EXPECT_EQ(context_of("${ns:$${x}"), "${x") << "an escape does not open anything";
+  EXPECT_EQ(errors_of("phases: [{name: a, context: '${ns:${other}}', steps: [{wait: pod/x}]}]"),
+            "error: the value other is missing\n"
+            "  because   no file of values has it, and it has no default here\n"
+            "  from      kof.yaml:1:20\n"
+            "  next      add it to a file of values, give --set other=VALUE, or write ${other:DEFAULT}\n");
+  EXPECT_TRUE(errors_of("phases: [{name: a, context: '${ns:${other:x}', steps: [{wait: pod/x}]}]")
+                  .starts_with("error: ${ is not closed by }\n"));
+  std::string deep;
+  for (int i = 0; i < 20'000; ++i) deep += "${a:";
+  deep += std::string(20'000, '}');
+  EXPECT_TRUE(errors_of(fmt::format("phases: [{{name: a, context: '{}', steps: [{{wait: pod/x}}]}}]", deep))
+                  .starts_with("error: more than 10 defaults are inside one another\n"));
+}
+
+TEST(ReadPipeline, AFileOfValuesMayBeEmpty) {
+  TempFolder folder;
+  std::string pipeline = folder.write("p.yaml", "phases: [{name: a, context: '${x:yes-it}', steps: [{wait: pod/x}]}]");
+  std::string empty = folder.write("empty.yaml", "# kof:\n#   x: 1\n"), list = folder.write("list.yaml", "[a]");
+  auto read = load(pipeline, {.files = {empty}});
+  ASSERT_TRUE(read) << read.error().front().report();
+  EXPECT_EQ(read->phases[0].context, "yes-it");
+  EXPECT_EQ(folder.hide_in(load(pipeline, {.files = {list}}).error().front().what(), "TEMP"),
+            "TEMP/list.yaml must be a mapping, not a list");
+}
+
+TEST(ReadPipeline, AMisspeltKindOfAStepIsNamed) {
+  EXPECT_EQ(errors_of("phases: [{name: a, steps: [{comand: [true], timeout: 3s}]}]"),
+            "error: unknown key comand; did you mean command?\n"
+            "  from      kof.yaml:1:29\n"
+            "  next      a step has exactly one of manifests, kustomize, chart, command, wait\n");
+  EXPECT_TRUE(errors_of("phases: [{name: a, steps: [{timeout: 3s}]}]")
+                  .starts_with("error: phases[0].steps[0] must have exactly one of manifests"));
+}
+
+TEST(ReadPipeline, ACommandHasAProgram) {
+  EXPECT_EQ(errors_of("phases: [{name: a, steps: [{command: ['', x]}]}]"),
+            "error: phases[0].steps[0].command is empty: it names no program\n"
+            "  from      kof.yaml:1:39\n"
+            "  next      command: [kubectl, get, pods]\n");
 }
 
 TEST(ReadPipeline, FilesThatCannotBeRead) {
@@ -288,10 +341,13 @@ TEST(ReadPipeline, FilesThatCannotBeRead) {
   ASSERT_FALSE(pipeline);
   EXPECT_EQ(folder.hide_in(pipeline.error().front().report(), "TEMP"),
             "error: TEMP/none.yaml cannot be read\n"
-            "  because   No such file or directory\n");
+            "  because   No such file or directory\n"
+            "  next      ls -l TEMP\n");
   EXPECT_EQ(folder.hide_in(load(folder.path(), {}).error().front().report(), "TEMP"),
-            "error: TEMP cannot be read\n"
-            "  because   it is a folder\n");
+            fmt::format("error: TEMP cannot be read\n"
+                        "  because   it is a folder\n"
+                        "  next      ls -l {}\n",
+                        std::filesystem::path(folder.path()).parent_path().string()));
   std::string large = folder.write("large.yaml", std::string((size_t{1} << 20) + 1, ' '));
   EXPECT_EQ(folder.hide_in(load(large, {}).error().front().report(), "TEMP"),
             "error: TEMP/large.yaml is larger than 1 MiB\n");

@@ -22,7 +22,7 @@ class StateReader {
 
   std::vector<PhaseState> read(const Json& value, std::string& pipeline) {
     if (!value.is_object()) {
-      fields_.add({}, fmt::format("the state must be a mapping, not {}", value.type_name()));
+      fields_.add({}, fmt::format("the state must be a mapping, not {}", config::type_text(value)));
       return {};
     }
     fields_.check_keys(value, {"schemaVersion", "pipeline", "phases"}, {});
@@ -38,12 +38,13 @@ class StateReader {
  private:
   void read_phase(const Json& value, const Path& path) {
     if (!value.is_object()) return fields_.add(path, fmt::format("{} must be a mapping", text_of(path)));
-    fields_.check_keys(value, {"name", "status", "hash", "steps", "started", "ended", "message"}, path);
+    fields_.check_keys(value, {"name", "status", "hash", "place", "steps", "started", "ended", "message"}, path);
     PhaseState phase;
     std::string status;
     fields_.read_string(value["name"], child(path, "name"), phase.name);
     fields_.read_string(value["status"], child(path, "status"), status);
     fields_.read_string(value["hash"], child(path, "hash"), phase.hash);
+    fields_.read_string(value["place"], child(path, "place"), phase.place);
     fields_.read_strings(value["steps"], child(path, "steps"), phase.steps);
     fields_.read_string(value["started"], child(path, "started"), phase.started);
     fields_.read_string(value["ended"], child(path, "ended"), phase.ended);
@@ -69,6 +70,7 @@ Json json_of(const PhaseState& phase) {
     if (!text.empty()) json.make(key) = text;
   };
   add("hash", phase.hash);
+  add("place", phase.place);
   if (!phase.steps.empty()) json.make("steps") = Json::Array(phase.steps.begin(), phase.steps.end());
   add("started", phase.started);
   add("ended", phase.ended);
@@ -135,6 +137,18 @@ bool State::has_changed(const Pipeline& pipeline, size_t index) const {
   return phase.status == Status::completed && phase.hash != pipeline.phases[index].hash;
 }
 
+bool State::is_elsewhere(const Pipeline& pipeline, size_t index) const {
+  const std::string &then = phases_[index].place, &now = pipeline.phases[index].place;
+  return !then.empty() && !now.empty() && then != now;
+}
+
+std::vector<size_t> State::moved(const Pipeline& pipeline) const {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < phases_.size(); ++i)
+    if (phases_[i].status == Status::completed && is_elsewhere(pipeline, i)) found.push_back(i);
+  return found;
+}
+
 bool State::is_settled(size_t index) const {
   return phases_[index].status == Status::completed || phases_[index].status == Status::skipped;
 }
@@ -157,6 +171,7 @@ size_t State::next_step(const Pipeline& pipeline, size_t index) const {
   const std::vector<Step>& steps = pipeline.phases[index].steps;
   const std::vector<std::string>& done = phases_[index].steps;
   size_t next = 0;
+  if (is_elsewhere(pipeline, index)) return 0;
   while (next < steps.size() && next < done.size() && steps[next].hash == done[next]) ++next;
   return next;
 }
@@ -166,6 +181,7 @@ void State::begin(const Pipeline& pipeline, size_t index, std::string now) {
   phase.steps.resize(next_step(pipeline, index));
   phase.status = Status::in_progress;
   phase.hash = pipeline.phases[index].hash;
+  phase.place = pipeline.phases[index].place;
   if (phase.steps.empty() || phase.started.empty()) phase.started = std::move(now);
   phase.ended.clear();
   phase.message.clear();

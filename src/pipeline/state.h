@@ -28,6 +28,8 @@ struct PhaseState {
   Status status = Status::pending;
   // Of the phase when it was last begun.
   std::string hash;
+  // Phase::place at that time.
+  std::string place;
   // The hashes of the steps that are done, in order.
   std::vector<std::string> steps;
   // "2026-05-04T10:20:30Z"; empty if it did not happen.
@@ -67,6 +69,10 @@ class State {
   // True if the phase was completed, and would do something else now. Requires that the state is adapted.
   bool has_changed(const Pipeline& pipeline, size_t index) const;
 
+  // Returns the completed phases that were for another cluster or namespace: what they did is not there. Requires that
+  // the state is adapted.
+  std::vector<size_t> moved(const Pipeline& pipeline) const;
+
   // Returns the phases that may be run: those whose needs are completed or skipped, and which are neither themselves.
   std::vector<size_t> startable(const Pipeline& pipeline) const;
   // Returns the number of the step with which the phase goes on: steps that are done and have not changed are not done
@@ -88,6 +94,7 @@ class State {
 
  private:
   bool is_settled(size_t index) const;
+  bool is_elsewhere(const Pipeline& pipeline, size_t index) const;
 
   std::string pipeline_;
   std::vector<PhaseState> phases_;

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/printable.h"
 #include "base/replace_file.h"
@@ -22,7 +23,17 @@ std::unexpected<Error> cannot_write(const std::string& path, int number) {
                   .next("--state FILE keeps it elsewhere"));
 }
 
-std::string lock_path(const std::string& state_path) { return state_path + ".lock"; }
+// One per file, whatever links lead to it.
+std::string lock_path(const std::string& state_path) { return follow_links(state_path) + ".lock"; }
+
+// What to do about a state that cannot be used.
+std::vector<Error> with_way_out(std::vector<Error> errors, const std::string& path) {
+  for (Error& error : errors)
+    if (error.next().empty())
+      error = std::move(error).next(
+          fmt::format("rm {0} begins again from the first phase, --state FILE keeps the state elsewhere", path));
+  return errors;
+}
 
 // A lock of the whole file. It belongs to the open file, so that it ends with the process.
 bool lock(int descriptor) {
@@ -52,10 +63,21 @@ bool is_current(int descriptor, const std::string& path) {
 
 std::expected<std::optional<State>, std::vector<Error>> read_state(const std::string& path) {
   if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::nullopt;
+  std::error_code ignored;
+  bool is_pipe = !std::filesystem::is_directory(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
+  // Reading a pipe would wait for somebody who writes.
+  if (is_pipe)
+    return std::unexpected(
+        std::vector{Error(ErrorKind::invalid, fmt::format("the state {} is not a regular file", path))
+                        .next("--state FILE keeps it elsewhere")});
   Result<std::string> text = read_file(path);
-  if (!text) return std::unexpected(std::vector{text.error()});
+  if (!text && text.error().kind() == ErrorKind::not_found)
+    return std::unexpected(std::vector{Error(ErrorKind::invalid, fmt::format("the state {} cannot be read", path))
+                                           .because(text.error().cause()->what())
+                                           .next("--state FILE keeps it elsewhere")});
+  if (!text) return std::unexpected(with_way_out({text.error()}, path));
   auto state = State::parse(*text, path);
-  if (!state) return std::unexpected(std::move(state).error());
+  if (!state) return std::unexpected(with_way_out(std::move(state).error(), path));
   return *std::move(state);
 }
 
@@ -75,7 +97,8 @@ Result<std::unique_ptr<StateLock>> StateLock::acquire(const std::string& state_p
       ::close(descriptor);
       return fail(Error(ErrorKind::denied, "another run of this pipeline is active")
                       .because(fmt::format("{} holds {}", other, path))
-                      .next("wait until it has ended, or give --state FILE if it is a run of another kind"));
+                      .next("wait until it and the commands that it has started have ended, or give --state FILE if it "
+                            "is a run of another kind"));
     }
     if (!is_current(descriptor, path)) {
       ::close(descriptor);

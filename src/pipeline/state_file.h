@@ -17,7 +17,8 @@ std::expected<std::optional<State>, std::vector<Error>> read_state(const std::st
 // Only the user can read it.
 Result<void> write_state(const State& state, const std::string& path);
 
-// Held by the run that may write the state. The kernel releases it if the process is killed.
+// Held by the run that may write the state. The kernel releases it if the process is killed, once the programs are gone
+// too that inherited its descriptor: what a killed run has started is not started a second time beside it.
 class StateLock {
  public:
   // Fails if another process holds it. `holder` tells people who does: "ann@laptop, process 4711".
@@ -25,6 +26,8 @@ class StateLock {
   // Returns who holds the lock at the moment; nothing if nobody does.
   static std::optional<std::string> holder_of(const std::string& state_path);
   ~StateLock();
+  // The open file that has the lock.
+  int descriptor() const { return descriptor_; }
   StateLock(const StateLock&) = delete;
   StateLock& operator=(const StateLock&) = delete;
 

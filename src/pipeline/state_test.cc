@@ -39,6 +39,18 @@ TEST(State, PhasesStartWhenTheirNeedsAreDone) {
   EXPECT_THAT(state.startable(pipeline), ElementsAre(1u));
 }
 
+TEST(State, APhaseThatWasSkippedAndIsWantedNowRunsBeforeWhatNeedsIt) {
+  Pipeline pipeline = parsed(kDiamond);
+  State state(pipeline);
+  pipeline.phases[1].is_wanted = false;
+  state.complete(0, "t1");
+  state.skip(1, "t2", "when is false");
+  state.complete(2, "t3");
+  EXPECT_THAT(state.startable(pipeline), ElementsAre(3u));
+  pipeline.phases[1].is_wanted = true;
+  EXPECT_THAT(state.startable(pipeline), ElementsAre(1u));
+}
+
 TEST(State, AFailedPhaseGoesOnWithTheStepThatFailed) {
   Pipeline pipeline = parsed(kDiamond);
   State state(pipeline);
@@ -64,6 +76,39 @@ TEST(State, AStepThatChangedIsDoneAgain) {
   state.begin(changed, 0, "t2");
   EXPECT_THAT(state.phase(0).steps, IsEmpty());
   EXPECT_EQ(state.phase(0).started, "t2");
+}
+
+TEST(State, APhaseThatIsForAnotherClusterOrNamespaceNowBeginsAnew) {
+  auto pipeline_with = [](std::string_view where) {
+    return parsed(fmt::format("phases: [{{name: a, {} steps: [{{wait: pod/1}}, {{wait: pod/2}}]}}]", where));
+  };
+  Pipeline pipeline = pipeline_with("");
+  State state(pipeline);
+  state.begin(pipeline, 0, "t1");
+  state.step_done(pipeline, 0, 0);
+  EXPECT_EQ(state.next_step(pipeline_with(""), 0), 1u);
+  EXPECT_EQ(state.next_step(pipeline_with("context: regional,"), 0), 0u);
+  EXPECT_EQ(state.next_step(pipeline_with("namespace: kof,"), 0), 0u);
+}
+
+TEST(State, AClusterOfTheCommandLineCounts) {
+  Pipeline pipeline = parsed("phases: [{name: a, steps: [{wait: pod/1}, {wait: pod/2}]}]");
+  auto at = [&](std::string place) {
+    pipeline.phases[0].place = std::move(place);
+    return pipeline;
+  };
+  State state(pipeline);
+  state.begin(at("context one"), 0, "t1");
+  state.step_done(pipeline, 0, 0);
+  state = State::parse(state.text(), "s").value();
+  EXPECT_EQ(state.next_step(at("context one"), 0), 1u);
+  EXPECT_EQ(state.next_step(at("context two"), 0), 0u);
+  EXPECT_EQ(state.next_step(at(""), 0), 1u) << "it is not known where it is";
+  EXPECT_TRUE(state.moved(at("context two")).empty()) << "it is not completed, and begins anew";
+  state.complete(0, "t2");
+  EXPECT_EQ(state.moved(at("context two")), std::vector<size_t>{0});
+  EXPECT_TRUE(state.moved(at("context one")).empty());
+  EXPECT_TRUE(state.moved(at("")).empty());
 }
 
 TEST(State, AChangedPipelineIsNoticed) {
@@ -148,7 +193,7 @@ TEST(State, HostileTexts) {
       for (const Error& error : state.error()) reports += error.report();
     return reports;
   };
-  EXPECT_EQ(errors("[]"), "error: the state must be a mapping, not array\n  from      s:1:1\n");
+  EXPECT_EQ(errors("[]"), "error: the state must be a mapping, not a list\n  from      s:1:1\n");
   EXPECT_EQ(errors("{\"schemaVersion\": 2, \"phases\": 3}"),
             "error: schemaVersion must be 1\n"
             "  from      s:1:2\n"
@@ -163,7 +208,7 @@ TEST(State, HostileTexts) {
             "  from      s:2:17\n"
             "error: unknown key when\n"
             "  from      s:3:37\n"
-            "  next      the keys here are name, status, hash, steps, started, ended, message\n"
+            "  next      the keys here are name, status, hash, place, steps, started, ended, message\n"
             "error: the phase a is there twice\n"
             "  from      s:3:4\n"
             "error: phases[2] has no name\n"

@@ -13,8 +13,8 @@ namespace fairlead::pipeline {
 // Puts the members of `other` into `values`. Objects are merged; anything else is replaced.
 void merge(Json& values, const Json& other);
 
-// Puts one value into `values`. The text is PATH=VALUE, such as --set takes it.
-Result<void> set_value(Json& values, std::string_view text);
+// Puts what --set says into `values` (config/assignments.h).
+Result<void> set_values(Json& values, std::string_view text);
 
 // Replaces every ${PATH} in the text by the value at that path, and ${PATH:DEFAULT} by the default if there is none,
 // or an empty string. A text that is nothing but one such expression becomes the value itself, whatever its type; with

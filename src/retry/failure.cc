@@ -102,6 +102,7 @@ class Reader {
   void read_refusals();
   void read_helm();
   void decide();
+  void decide_cut();
   bool decide_other();
 
   std::string text_;
@@ -314,7 +315,17 @@ void Reader::decide() {
   } else if (!decide_other()) {
     failure_.cause = remark_;
     failure_.next = remark_next_;
+    if (remark_.empty()) decide_cut();
   }
+}
+
+// Programs cut long lines.
+void Reader::decide_cut() {
+  static const RE2 cut = pattern(R"re(failed calling (?:admission )?webhook "([A-Za-z0-9.-]+)")re");
+  std::string name;
+  if (!RE2::PartialMatch(text_, cut, &name)) return;
+  failure_.cause = fmt::format("webhook {} could not be called, and the output does not say why", said(name));
+  failure_.next = fmt::format("fairlead doctor webhook {}", said(name));
 }
 
 }  // namespace

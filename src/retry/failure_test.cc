@@ -74,6 +74,45 @@ Error: INSTALLATION FAILED: Internal error occurred: failed calling webhook "che
       "or not that of service b/two (x509: certificate signed by unknown authority)\n");
 }
 
+// What helm 3.22 printed when it lost the race: all objects of a kind are sent before it gives up.
+TEST(FailureTest, Helm3LosesTheRace) {
+  constexpr std::string_view kOp =
+      "webhook fleets.mothership.example.com cannot be called: nothing listens behind service default/op-webhook:443 "
+      "(dial tcp 10.96.198.121:443: connect: connection refused)\n"
+      "- webhook fleets.mothership.example.com at default/op-webhook:443: webhook fleets.mothership.example.com cannot "
+      "be "
+      "called: nothing listens behind service default/op-webhook:443 (dial tcp 10.96.198.121:443: connect: connection "
+      "refused)\n";
+  std::string installed = shown(
+      R"(Error: INSTALLATION FAILED: 3 errors occurred:
+	* Internal error occurred: failed calling webhook "fleets.mothership.example.com": failed to call webhook: Post "https://op-webhook.default.svc:443/validate?timeout=5s": dial tcp 10.96.198.121:443: connect: connection refused
+	* Internal error occurred: failed calling webhook "fleets.mothership.example.com": failed to call webhook: Post "https://op-webhook.default.svc:443/validate?timeout=5s": dial tcp 10.96.198.121:443: connect: connection refused
+	* Internal error occurred: failed calling webhook "fleets.mothership.example.com": failed to call webhook: Post "https://op-webhook.default.svc:443/validate?timeout=5s": dial tcp 10.96.198.121:443: connect: connection refused
+
+
+)");
+  EXPECT_EQ(installed, "missing, installation: " + std::string(kOp));
+  std::string upgraded = shown(
+      R"(Release "b" does not exist. Installing it now.
+Error: release b failed, and has been uninstalled due to atomic being set: 3 errors occurred:
+	* Internal error occurred: failed calling webhook "fleets.mothership.example.com": failed to call webhook: Post "https://op-webhook.default.svc:443/validate?timeout=5s": dial tcp 10.96.198.121:443: connect: connection refused
+	* Internal error occurred: failed calling webhook "fleets.mothership.example.com": failed to call webhook: Post "https://op-webhook.default.svc:443/validate?timeout=5s": dial tcp 10.96.198.121:443: connect: connection refused
+	* Internal error occurred: failed calling webhook "fleets.mothership.example.com": failed to call webhook: Post "https://op-webhook.default.svc:443/validate?timeout=5s": dial tcp 10.96.198.121:443: connect: connection refused
+
+
+)");
+  EXPECT_EQ(upgraded, "missing, rolled back: " + std::string(kOp));
+  std::string atomic = shown(
+      R"(Error: INSTALLATION FAILED: release c failed, and has been uninstalled due to atomic being set: 3 errors occurred:
+	* Internal error occurred: failed calling webhook "fleets.mothership.example.com": failed to call webhook: Post "https://op-webhook.default.svc:443/validate?timeout=5s": dial tcp 10.96.198.121:443: connect: connection refused
+	* Internal error occurred: failed calling webhook "fleets.mothership.example.com": failed to call webhook: Post "https://op-webhook.default.svc:443/validate?timeout=5s": dial tcp 10.96.198.121:443: connect: connection refused
+	* Internal error occurred: failed calling webhook "fleets.mothership.example.com": failed to call webhook: Post "https://op-webhook.default.svc:443/validate?timeout=5s": dial tcp 10.96.198.121:443: connect: connection refused
+
+
+)");
+  EXPECT_EQ(atomic, "missing, installation, rolled back: " + std::string(kOp));
+}
+
 // Terraform colours its output even if nobody sees it, and breaks lines in its boxes at any space.
 TEST(FailureTest, TerraformDrawsBoxes) {
   EXPECT_EQ(

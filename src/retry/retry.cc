@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <csignal>
 #include <cstring>
 
 #include "async/scope.h"
@@ -86,6 +87,7 @@ class Engine {
   // Fails if there is no use in a retry.
   Task<Result<Waited>> wait_for_missing(const Failure& failure, TimePoint due);
   Error taken_back(const Failure& failure) const;
+  Error orphaned(const Missing& webhook, const Failure& failure) const;
   Json details() const;
   bool finish(Ending::How how) {
     ending_.how = how;
@@ -173,15 +175,27 @@ Task<bool> Engine::consider(const Failure& failure, WallTime begun) {
       Error(ErrorKind::unavailable, std::move(what)).because(failure.cause).next(doctor_for(failure.missing.front())));
 }
 
+namespace {
+
+// What is known of the end of a command whose output says nothing about it.
+std::string ending_cause(const CommandEnding& ending) {
+  constexpr int kKilled = 128 + SIGKILL;
+  std::string_view memory = "the kernel does that when memory runs out";
+  if (ending.signal == SIGKILL) return fmt::format("it was killed from outside; {}", memory);
+  if (ending.signal) return "it was stopped from outside";
+  if (ending.exit_status == kKilled)
+    return fmt::format("a program in it was killed, which exit status {} stands for; {}", kKilled, memory);
+  return "its output names no webhook, CRD or API that is not there yet";
+}
+
+}  // namespace
+
 bool Engine::fail_at_once(const Failure& failure) {
   std::string_view again = ending_.attempts.size() > 1 ? "is not run again" : "is not retried";
   Error error(ErrorKind::unavailable,
               fmt::format("{} failed with {}, and {}", program_, ending_.attempts.back().ending.text(), again));
-  if (failure.kind == Failure::Kind::missing || failure.cause.empty())
-    error =
-        std::move(error).because(failure.cause.empty() ? "its output names no webhook, CRD or API that is not there yet"
-                                                       : "it was stopped from outside");
-  else error = std::move(error).because(failure.cause);
+  bool is_told = failure.kind != Failure::Kind::missing && !failure.cause.empty();
+  error = std::move(error).because(is_told ? failure.cause : ending_cause(ending_.attempts.back().ending));
   return fail_with(failure.next.empty() ? std::move(error) : std::move(error).next(failure.next));
 }
 
@@ -249,6 +263,15 @@ Error Engine::taken_back(const Failure& failure) const {
       .next("leave out --atomic or --rollback-on-failure");
 }
 
+Error Engine::orphaned(const Missing& webhook, const Failure& failure) const {
+  Error gone(ErrorKind::unavailable,
+             fmt::format("namespace {} of its service {} does not exist: nobody is left that could answer",
+                         webhook.webhook.ns, webhook.webhook.service));
+  return Error(ErrorKind::unavailable, fmt::format("{} is registered, and cannot come back", webhook.subject()))
+      .because(std::move(gone).because(failure.cause))
+      .next(doctor_for(webhook));
+}
+
 Task<Result<Waited>> Engine::wait_for_missing(const Failure& failure, TimePoint due) {
   std::string subjects = subjects_of(failure.missing);
   CancelSource limit(stop_);
@@ -257,6 +280,7 @@ Task<Result<Waited>> Engine::wait_for_missing(const Failure& failure, TimePoint 
   if (const Cluster* cluster = this->cluster()) {
     Awaited awaited = co_await find_awaited(*cluster, failure.missing).governed_by(&limit);
     if (failure.is_rolled_back && awaited.unregistered) co_return fail(taken_back(failure));
+    if (awaited.orphaned) co_return fail(orphaned(*awaited.orphaned, failure));
     std::string where = cluster->text.empty() ? "" : " in " + cluster->text;
     tell(EventKind::note, "waiting",
          fmt::format("waiting up to {} for {}{}", shown_time(due - now()), subjects, where));

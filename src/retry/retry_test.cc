@@ -1,6 +1,7 @@
 // The loop, on a sandbox under a virtual clock. The commands are scripted.
 #include "retry/retry.h"
 
+#include "retry/internal/waiting.h"
 #include "wait/wait_testing.h"
 
 namespace fairlead::retry {
@@ -65,11 +66,12 @@ class RetryTest : public wait::WaitTest {
            "rules":[{{"apiGroups":["example.com"],"apiVersions":["v1"],"operations":["CREATE"],"resources":["widgets"]}}]}}]}})",
                      name, hook, to_base64(wait::kCertificate), service));
   }
-  void record_release(std::string_view ns, std::string_view name, std::string_view status, int64_t modified) {
-    send("POST", fmt::format("/api/v1/namespaces/{}/secrets", ns),
+  void record_release(std::string_view ns, std::string_view name, std::string_view status, int64_t modified,
+                      std::string_view driver = "secrets") {
+    send("POST", fmt::format("/api/v1/namespaces/{}/{}", ns, driver),
          fmt::format(
              R"({{"metadata":{{"name":"sh.helm.release.v1.{0}.v1","labels":{{"owner":"helm","name":"{0}","status":"{1}",
-           "version":"1","modifiedAt":"{2}"}}}},"type":"helm.sh/release.v1"}})",
+           "version":"1","modifiedAt":"{2}"}}}}}})",
              name, status, modified));
   }
   int64_t wall_seconds() const {
@@ -77,6 +79,8 @@ class RetryTest : public wait::WaitTest {
   }
 
   bool is_unreachable_ = false;
+  // Has the rights that the test says; null for one that has all.
+  kube::Client* clients_ = nullptr;
   // When the command was started.
   std::vector<TimePoint> runs_of_command_;
 
@@ -101,8 +105,10 @@ class RetryTest : public wait::WaitTest {
   }
   Result<Cluster> connect() {
     if (is_unreachable_) return fail(ErrorKind::not_found, "context \"nope\" not found");
-    return Cluster{
-        .client = &client_, .discovery = &discovery_, .default_namespace = "default", .text = "context test"};
+    return Cluster{.client = clients_ ? clients_ : &client_,
+                   .discovery = &discovery_,
+                   .default_namespace = "default",
+                   .text = "context test"};
   }
 
   std::vector<Run> script_;
@@ -164,6 +170,17 @@ TEST_F(RetryTest, OnlyTheWebhookBehindThatServiceCounts) {
   EXPECT_TRUE(retry({{.exit_status = 1, .output = kRace}, {}}).attempts[0].is_proved) << events();
 }
 
+// The API server names no Service for it.
+TEST(Registered, AWebhookThatIsCalledByItsUrlIsFoundByItsName) {
+  Json configuration = Json::parse(R"({"metadata":{"name":"outside"},"webhooks":[
+      {"name":"v.example.com","clientConfig":{"url":"https://hooks.example.com/validate"}},
+      {"name":"w.example.com","clientConfig":{"url":"https://hooks.example.com/validate"}}]})")
+                           .value();
+  std::vector<wait::Target> targets = registered({.name = "v.example.com"}, {configuration});
+  ASSERT_EQ(targets.size(), 1u);
+  EXPECT_EQ(targets[0].text(), "webhook/outside/v.example.com");
+}
+
 TEST_F(RetryTest, AnythingElseFailsAtOnce) {
   EXPECT_EQ(shown(retry({{.exit_status = 2, .output = "make: *** [all] Error 2\n"}})),
             "failed after 1 runs\nerror: helm failed with exit status 2, and is not retried\n"
@@ -174,7 +191,42 @@ TEST_F(RetryTest, AnythingElseFailsAtOnce) {
       "  because   webhook v.example.com denied the request: too big\n");
   EXPECT_EQ(shown(retry({{.output = kRace, .signal = 9}})),
             "failed after 1 runs\nerror: helm failed with signal 9 (Killed), and is not retried\n"
+            "  because   it was killed from outside; the kernel does that when memory runs out\n");
+  EXPECT_EQ(shown(retry({{.output = kRace, .signal = 15}})),
+            "failed after 1 runs\nerror: helm failed with signal 15 (Terminated), and is not retried\n"
             "  because   it was stopped from outside\n");
+  EXPECT_EQ(
+      shown(retry({{.exit_status = 137, .output = "Killed\n"}})),
+      "failed after 1 runs\nerror: helm failed with exit status 137, and is not retried\n"
+      "  because   a program in it was killed, which exit status 137 stands for; the kernel does that when memory "
+      "runs out\n");
+  // Lines of programs are cut.
+  EXPECT_EQ(shown(retry({{.exit_status = 1, .output = "Error: failed calling webhook \"v.example.com\"\n"}})),
+            "failed after 1 runs\nerror: helm failed with exit status 1, and is not retried\n"
+            "  because   webhook v.example.com could not be called, and the output does not say why\n"
+            "  next      fairlead doctor webhook v.example.com\n");
+}
+
+TEST_F(RetryTest, AnOrphanedWebhookIsNotWaitedFor) {
+  register_webhook("config", "v.example.com", "webhook");
+  std::string race(kRace);
+  constexpr std::string_view kService = "webhook.default.svc";
+  race.replace(race.find(kService), kService.size(), "webhook.lost.svc");
+  send("DELETE", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/config");
+  send("POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+       R"({"metadata":{"name":"config"},"webhooks":[{"name":"v.example.com","sideEffects":"None",
+           "admissionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"lost","name":"webhook"}},
+           "rules":[{"apiGroups":["example.com"],"apiVersions":["v1"],"operations":["CREATE"],"resources":["widgets"]}]}]})");
+  Ending ending = retry({{.exit_status = 1, .output = race}, {}});
+  EXPECT_EQ(ending.attempts.size(), 1u);
+  EXPECT_LT(ending.took, 2s) << "the command takes one of them";
+  std::string text = shown(ending);
+  EXPECT_TRUE(
+      text.contains("error: webhook v.example.com is registered, and cannot come back\n"
+                    "  because   namespace lost of its service webhook does not exist: nobody is left that could "
+                    "answer\n"))
+      << text;
+  EXPECT_TRUE(text.ends_with("  next      fairlead doctor webhook v.example.com\n")) << text;
 }
 
 TEST_F(RetryTest, AKindThatComesLate) {
@@ -189,6 +241,28 @@ TEST_F(RetryTest, AKindThatComesLate) {
   EXPECT_LT(ending.attempts[0].waited, 6s);
 }
 
+TEST_F(RetryTest, AConversionIsWaitedForBesideTheWebhookThatWorks) {
+  install_webhook("0s");
+  send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+       fmt::format(R"({{"metadata":{{"name":"convs.example.com"}},"spec":{{"group":"example.com","scope":"Namespaced",
+         "names":{{"kind":"Conv","plural":"convs"}},"versions":[
+           {{"name":"v1","served":true,"storage":true,"schema":{{"openAPIV3Schema":{{"type":"object"}}}}}},
+           {{"name":"v2","served":true,"storage":false,"schema":{{"openAPIV3Schema":{{"type":"object"}}}}}}],
+         "conversion":{{"strategy":"Webhook","webhook":{{"conversionReviewVersions":["v1"],"clientConfig":
+           {{"caBundle":"{}","service":{{"namespace":"default","name":"guard"}}}}}}}}}}}})",
+                   to_base64(wait::kCertificate)));
+  (void)loop_.run(sleep_for(loop_, 30s));
+  EXPECT_TRUE(retry({{.exit_status = 1, .output = kRace}, {}}).attempts[0].is_proved) << events();
+  std::string both = fmt::format(
+      "{}Error from server: conversion webhook for example.com/v1, Kind=Conv failed: Post "
+      "\"https://guard.default.svc:443/convert?timeout=30s\": dial tcp 10.96.0.8:443: connect: "
+      "connection refused\n",
+      kRace);
+  Ending ending = retry({{.exit_status = 1, .output = both}, {}}, {.delay = 10s});
+  EXPECT_FALSE(ending.attempts[0].is_proved) << events();
+  EXPECT_EQ(ending.attempts[0].waited, 10s);
+}
+
 TEST_F(RetryTest, ADefinitionThatNeverComes) {
   Run lost{.exit_status = 1, .output = "customresourcedefinitions.apiextensions.k8s.io \"w.example.com\" not found\n"};
   Ending ending = retry({lost, lost}, {.retries = 1, .delay = 10s});
@@ -197,6 +271,36 @@ TEST_F(RetryTest, ADefinitionThatNeverComes) {
             "waiting up to 10s for CRD w.example.com in context test\n"
             "CRD w.example.com is not served after 10s (it does not exist yet): running helm again (retry 1 of 1)\n"
             "error: helm failed 2 times\n  because   CRD w.example.com does not exist\n  next      fairlead doctor\n");
+}
+
+// Forbids requests whose target has this in it.
+class Forbidding final : public http::Transport {
+ public:
+  Forbidding(http::Transport& to, std::string part) : to_(to), part_(std::move(part)) {}
+  Task<Result<http::Answer>> open(http::Request request) override {
+    if (!request.target.contains(part_)) co_return co_await to_.open(std::move(request));
+    co_return http::Answer{.status = 403,
+                           .headers = {{"Content-Type", "application/json"}},
+                           .body = http::body_of(R"({"kind":"Status","apiVersion":"v1","status":"Failure",)"
+                                                 R"("reason":"Forbidden","message":"may not","code":403})")};
+  }
+
+ private:
+  http::Transport& to_;
+  std::string part_;
+};
+
+TEST_F(RetryTest, WithoutTheRightToSeeItTheWholeDelayIsWaited) {
+  Forbidding network(sandbox_.api_server(), "/customresourcedefinitions");
+  kube::Client client(loop_, network, nullptr, {});
+  clients_ = &client;
+  Run lost{.exit_status = 1, .output = "customresourcedefinitions.apiextensions.k8s.io \"w.example.com\" not found\n"};
+  Ending ending = retry({lost, {}}, {.retries = 1, .delay = 10s});
+  std::string text = shown(ending);
+  EXPECT_TRUE(text.contains("it cannot be found out when CRD w.example.com works, so the whole delay is waited: "))
+      << text;
+  EXPECT_TRUE(text.contains("10s are over: running helm again (retry 1 of 1)\n")) << text;
+  EXPECT_EQ(ending.attempts.front().waited, 10s);
 }
 
 TEST_F(RetryTest, WithoutAClusterTheWholeDelayIsWaited) {
@@ -255,6 +359,15 @@ TEST_F(RetryTest, AReleaseThatIsLeftPending) {
             "  next      helm list --all-namespaces --pending\n");
 }
 
+TEST_F(RetryTest, AReleaseThatIsRecordedInAConfigMap) {
+  record_release("default", "shop", "pending-upgrade", 0, "configmaps");
+  std::string_view pending = "Error: UPGRADE FAILED: another operation (install/upgrade/rollback) is in progress\n";
+  EXPECT_EQ(shown(retry({{.exit_status = 1, .output = pending}})),
+            "failed after 1 runs\nerror: helm failed with exit status 1, and is not run again\n"
+            "  because   Helm release default/shop is pending-upgrade (revision 1)\n"
+            "  next      helm -n default rollback shop; but only if no other helm is working on it\n");
+}
+
 TEST_F(RetryTest, ANameThatIsInUse) {
   std::string_view in_use = "Error: INSTALLATION FAILED: cannot re-use a name that is still in use\n";
   std::vector<std::string> install = {"helm", "install", "shop", "./chart"};
@@ -280,6 +393,19 @@ TEST_F(RetryTest, AnInstallationIsNotRetriedIntoItsOwnRelease) {
                   kCause));
   install.emplace_back("--replace");
   EXPECT_EQ(retry({{.exit_status = 1, .output = lost}, {}}, {.command = install}).attempts.size(), 2u);
+}
+
+// Such as one of the same name in another namespace.
+TEST_F(RetryTest, AReleaseThatFailedBeforeThisRunIsNoneOfItsOwn) {
+  install_webhook("0s");
+  std::string lost = "Error: INSTALLATION FAILED: " + std::string(kRace.substr(kRace.find("Internal")));
+  for (std::string_view status : {"failed", "pending-install"}) {
+    record_release("kube-public", fmt::format("shop-{}", status), status, wall_seconds() - 1000);
+    Ending ending = retry({{.exit_status = 1, .output = lost}, {}},
+                          {.command = {"helm", "install", fmt::format("shop-{}", status), "./chart"}});
+    EXPECT_EQ(ending.how, Ending::How::done) << shown(ending);
+    EXPECT_EQ(ending.attempts.size(), 2u) << shown(ending);
+  }
 }
 
 TEST_F(RetryTest, WhatTakesItselfBackCannotBeRetried) {

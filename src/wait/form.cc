@@ -1,6 +1,7 @@
 #include "wait/form.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,9 @@ using State = Form::Answer::State;
 
 constexpr size_t kTextBytes = 600;
 constexpr std::string_view kForms =
-    "--for ready, functional, rollout, create, delete, condition=NAME[=VALUE], jsonpath={.path}[=VALUE] or field=PATH";
+    "--for ready, functional, rollout, create, delete, condition=NAME[=VALUE], jsonpath={.path}[=VALUE] or "
+    "field=PATH[=VALUE]";
+constexpr std::string_view kField = "field=";
 constexpr std::array<std::pair<std::string_view, Form::Kind>, 5> kWords{{{"ready", Form::Kind::ready},
                                                                          {"functional", Form::Kind::functional},
                                                                          {"rollout", Form::Kind::rollout},
@@ -50,6 +53,24 @@ Form::Answer unmet(std::string text, const Json& object, const readiness::Option
   return {.state = State::not_yet, .text = plain_text(text, kTextBytes)};
 }
 
+// Where the path ends: at the first '=' that is in no quotes.
+size_t end_of_path(std::string_view text) {
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (quote && text[i] == '\\') ++i;
+    else if (quote) quote = text[i] == quote ? 0 : quote;
+    else if (text[i] == '"' || text[i] == '\'') quote = text[i];
+    else if (text[i] == '=') return i;
+  }
+  return text.size();
+}
+
+// The value as people write it.
+std::string written(const Json& value) {
+  const std::string* text = value.if_string();
+  return text ? *text : value.dump();
+}
+
 Json without_annotations(const Json& object) {
   Json plain = object;
   if (Json::Object* metadata = plain.make("metadata").if_object()) metadata->erase("annotations");
@@ -67,14 +88,7 @@ Result<Form> Form::parse(std::string_view text) {
       form.text_ = word;
       return form;
     }
-  constexpr std::string_view kField = "field=";
-  if (text.starts_with(kField)) {
-    Result<object::FieldPath> path = object::FieldPath::parse(text.substr(kField.size()));
-    if (!path || path->empty()) return fail(wrong(fmt::format("--for: \"{}\" has no path of a field", form.text_)));
-    form.kind_ = Kind::field;
-    form.field_ = *std::move(path);
-    return form;
-  }
+  if (text.starts_with(kField)) return parse_field(text);
   bool is_path = text.starts_with("jsonpath=");
   if (!is_path && !text.starts_with("condition="))
     return fail(wrong(fmt::format("--for: \"{}\" is none of the forms", form.text_)));
@@ -85,6 +99,30 @@ Result<Form> Form::parse(std::string_view text) {
   }
   form.kind_ = is_path ? Kind::path : Kind::condition;
   form.ready_when_ = *std::move(parsed);
+  return form;
+}
+
+Result<Form> Form::parse_field(std::string_view text) {
+  Form form;
+  form.text_ = plain_text(text, kTextBytes);
+  std::string_view rest = text.substr(kField.size());
+  size_t end = end_of_path(rest);
+  Result<object::FieldPath> path = object::FieldPath::parse(rest.substr(0, end));
+  if (!path || path->empty()) return fail(wrong(fmt::format("--for: \"{}\" has no path of a field", form.text_)));
+  form.kind_ = Kind::field;
+  form.field_ = *std::move(path);
+  if (end == rest.size()) return form;
+  std::string_view value = rest.substr(end + 1);
+  if (!value.starts_with('~')) {
+    form.value_ = value;
+    return form;
+  }
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  auto pattern = std::make_shared<const re2::RE2>(re2::StringPiece(value.data() + 1, value.size() - 1), options);
+  if (!pattern->ok())
+    return fail(wrong(fmt::format("--for: \"{}\" cannot be read", form.text_)).because(pattern->error()));
+  form.pattern_ = std::move(pattern);
   return form;
 }
 
@@ -135,6 +173,14 @@ Form::Answer Form::ask_ready_when(const Json& object, const readiness::Options& 
 
 Form::Answer Form::ask_field(const Json& object, const readiness::Options& options) const {
   const Json* value = field_.find(object);
+  if (value && (value_ || pattern_)) {
+    std::string now = written(*value);
+    bool fits = value_ ? now == *value_ : re2::RE2::FullMatch(now, *pattern_);
+    if (fits) return {.state = State::met, .text = plain_text(fmt::format("{} is {}", field_.text(), now), kTextBytes)};
+    return unmet(fmt::format("{} is {}, {} {}", field_.text(), now, value_ ? "not" : "which does not match",
+                             value_ ? *value_ : pattern_->pattern()),
+                 object, options);
+  }
   if (value && !is_empty(*value)) return {.state = State::met, .text = fmt::format("{} is there", field_.text())};
   return unmet(fmt::format("{} is {}", field_.text(), value ? "empty" : "not there yet"), object, options);
 }

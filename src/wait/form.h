@@ -7,8 +7,11 @@
 //   condition=X[=VALUE]          as in kubectl
 //   jsonpath={.path}[=VALUE]     as in kubectl
 //   field=PATH                   the field is there, and is not empty
+//   field=PATH=VALUE             the field has this value
+//   field=PATH=~REGEX            the whole value of the field matches the regular expression (RE2)
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +21,10 @@
 #include "object/field_path.h"
 #include "readiness/ready_when.h"
 #include "readiness/verdict.h"
+
+namespace re2 {
+class RE2;
+}
 
 namespace fairlead::wait {
 
@@ -49,6 +56,7 @@ class Form {
   Answer ask(const Json& object, const readiness::Options& options) const;
 
  private:
+  static Result<Form> parse_field(std::string_view text);
   Answer ask_ready_when(const Json& object, const readiness::Options& options) const;
   Answer ask_field(const Json& object, const readiness::Options& options) const;
 
@@ -56,6 +64,9 @@ class Form {
   std::string text_ = "ready";
   std::optional<readiness::ReadyWhen> ready_when_;
   object::FieldPath field_;
+  // What the field must be; at most one of them.
+  std::optional<std::string> value_;
+  std::shared_ptr<const re2::RE2> pattern_;
 };
 
 // True if the kind has revisions of pods that can be rolled out.

@@ -72,6 +72,21 @@ TEST(FormTest, Paths) {
   EXPECT_EQ(asked("field=status.ips[2]", kPod), "not yet: status.ips[2] is not there yet");
 }
 
+TEST(FormTest, ValuesOfFields) {
+  constexpr std::string_view kPod =
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"labels":{"a=b":"c"}},"status":{"phase":"Running","n":3,"ok":true}})";
+  EXPECT_EQ(asked("field=status.phase=Running", kPod), "met: status.phase is Running");
+  EXPECT_EQ(asked("field=status.phase=Pending", kPod), "not yet: status.phase is Running, not Pending");
+  EXPECT_EQ(asked("field=status.n=3", kPod), "met: status.n is 3");
+  EXPECT_EQ(asked("field=status.ok=true", kPod), "met: status.ok is true");
+  EXPECT_EQ(asked("field=metadata.labels[\"a=b\"]=c", kPod), "met: metadata.labels[\"a=b\"] is c");
+  EXPECT_EQ(asked("field=status.gone=x", kPod), "not yet: status.gone is not there yet");
+  EXPECT_EQ(asked("field=status.phase=~Run.*", kPod), "met: status.phase is Running");
+  EXPECT_EQ(asked("field=status.phase=~Run", kPod), "not yet: status.phase is Running, which does not match Run");
+  EXPECT_EQ(Form::parse("field=status.phase=~(").error().message(),
+            "--for: \"field=status.phase=~(\" cannot be read: missing ): (");
+}
+
 TEST(FormTest, WhatFailedForGoodNeverMeetsAForm) {
   for (std::string_view form : {"ready", "condition=Complete", "field=status.completionTime"})
     EXPECT_EQ(asked(form, kFailedJob), "never: Job failed: BackoffLimitExceeded: it failed") << form;

@@ -18,6 +18,7 @@ TEST(TargetTest, Names) {
   EXPECT_EQ(read({"deployment/web", "crd/widgets.example.com", "deployment/web"}),
             "deployment/web; crd/widgets.example.com");
   EXPECT_EQ(read({"pod", "a", "b"}), "pod/a; pod/b");
+  EXPECT_EQ(read({"pod", "a", "b", "a"}), "pod/a; pod/b");
   EXPECT_EQ(read({"pod,job"}, {.selector = "app=web"}), "pod,job -l app=web");
   EXPECT_EQ(read({"webhook"}, {.all = true}),
             "validatingwebhookconfigurations.admissionregistration.k8s.io,"

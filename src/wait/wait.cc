@@ -15,6 +15,8 @@ namespace {
 
 // How often a run without a terminal says that it is still waiting.
 constexpr Duration kStillWaiting = std::chrono::seconds(30);
+// Objects that time out within this time of each other time out together.
+constexpr Duration kMoment = std::chrono::seconds(1);
 // Removing shadows may take this long.
 constexpr Duration kCleanUpTime = std::chrono::seconds(5);
 
@@ -33,6 +35,21 @@ readiness::Prover::Options prover_options(const Options& options) {
 
 bool may_prove(const Options& options) {
   return options.form.is(Form::Kind::ready) || options.form.is(Form::Kind::functional);
+}
+
+// Removes secrets from the result, since it does not pass through the journal.
+void conceal(const Secrets& secrets, Ending& ending) {
+  for (journal::Cause& cause : ending.causes) cause.error = secrets.without(cause.error);
+  for (ObjectEnding& object : ending.objects) {
+    object.reason = secrets.without(object.reason);
+    for (WebhookEnding& webhook : object.webhooks) {
+      for (Layer& layer : webhook.layers) {
+        layer.text = secrets.without(layer.text);
+        layer.next = secrets.without(layer.next);
+      }
+      for (std::string& seen : webhook.evidence) seen = secrets.without(seen);
+    }
+  }
 }
 
 // Runs the parts of a wait, and makes its result.
@@ -56,10 +73,10 @@ class Engine {
 
   Task<Ending> execute(std::vector<Target> targets) {
     uint64_t requests = requests_of(run_.client);
-    run_.journal.add(
-        {.kind = EventKind::started,
-         .details = Json(Json::Object{
-             {"command", "wait"}, {"time", run_.journal.time_text()}, {"objects", uint64_t{targets.size()}}})});
+    Json started(Json::Object{{"command", "wait"}, {"time", run_.journal.time_text()}});
+    // How many objects a selector chooses is not known yet.
+    if (std::ranges::none_of(targets, &Target::is_group)) started.make("objects") = uint64_t{targets.size()};
+    run_.journal.add({.kind = EventKind::started, .details = std::move(started)});
     std::optional<Error> error = co_await reach(targets);
     if (!error) {
       begin(std::move(targets));
@@ -68,7 +85,7 @@ class Engine {
       scope_.cancel();
     }
     co_await scope_.join();
-    co_await sweeper_.end(is_stopped());
+    co_await sweeper_.end(is_stopped() || objects_.has_given_up());
     co_await prover_.clean_up();
     Ending ending = make_ending(std::move(error));
     ending.requests = requests_of(run_.client) - requests;
@@ -81,25 +98,26 @@ class Engine {
 
   // Returns why the run cannot begin.
   Task<std::optional<Error>> reach(const std::vector<Target>& targets) {
-    for (const Target& target : targets)
-      if (target.is_webhook && !may_prove(run_.options))
-        co_return Error(ErrorKind::invalid,
-                        fmt::format("--for {} cannot be used for {}", run_.options.form.text(), target.text()))
-            .next(fmt::format("name the configuration: validatingwebhookconfiguration/{0} or "
-                              "mutatingwebhookconfiguration/{0}",
-                              target.name));
-    auto known = co_await run_.discovery.all().governed_by(stop_);
+    if (Result<void> checked = check(targets, run_.options); !checked) co_return checked.error();
+    Duration time = run_.reading_time(std::ranges::any_of(targets, &Target::is_webhook));
+    CancelSource cancel(stop_);
+    CancelAt timer(run_.loop, run_.loop.now() + time, cancel);
+    auto known = co_await run_.discovery.all().governed_by(&cancel);
     if (known || is_stopped()) co_return std::nullopt;
-    co_return known.error().error();
+    if (!timer.fired()) co_return known.error().error();
+    co_return Error(ErrorKind::timeout, fmt::format("the cluster could not be read within {}", short_text(time)))
+        .because("the API server does not answer")
+        .next(std::string(kAskServer));
   }
 
   void begin(std::vector<Target> targets) {
     warn_of_short_timeout(targets);
-    for (Target& target : targets) run_.units.push_back({.target = std::move(target)});
+    for (Target& target : targets) run_.units.push_back({.target = std::move(target), .begun = run_.loop.now()});
     bool has_webhooks = run_.options.form.is(Form::Kind::functional) ||
                         std::ranges::any_of(run_.units, [](const Unit& unit) { return unit.target.is_webhook; });
     if (has_webhooks) sweeper_.begin();
     for (Unit& unit : run_.units) scope_.spawn(objects_.follow(unit));
+    scope_.spawn(objects_.end_overdue());
     scope_.spawn(tell_still_waiting());
   }
 
@@ -120,21 +138,38 @@ class Engine {
   }
 
   Task<void> tell_still_waiting() {
-    while (co_await sleep_for(run_.loop, kStillWaiting))
-      run_.journal.add({.kind = EventKind::waiting, .text = run_.awaited()});
+    while (co_await sleep_for(run_.loop, kStillWaiting)) {
+      std::string awaited = run_.awaited();
+      // The last of it timed out at this moment.
+      if (awaited.empty()) continue;
+      run_.journal.add({.kind = EventKind::waiting,
+                        .text = std::move(awaited),
+                        .details = Json(Json::Object{{"met", run_.count_met()}, {"objects", run_.count()}})});
+    }
+  }
+
+  // Objects whose time is over when the first of them ends the run, or would be in a moment: they were seen one after
+  // another.
+  void end_what_is_due() {
+    for (Unit& unit : run_.units)
+      for (Subject* subject : unit.subjects) {
+        Duration moment = std::min<Duration>(kMoment, run_.timeout_for(*subject) / 10);
+        if (!subject->is_settled() && run_.loop.now() + moment >= run_.due(*subject)) run_.timed_out(*subject);
+      }
   }
 
   Ending make_ending(std::optional<Error> error) {
     Ending ending;
     ending.took = run_.loop.now() - run_.begun;
-    ending.how = error ? Ending::How::failed : how();
+    bool is_late = error && error->kind() == ErrorKind::timeout;
+    ending.how = is_late ? Ending::How::timed_out : error ? Ending::How::failed : how();
+    if (ending.how == Ending::How::timed_out) end_what_is_due();
     if (error) ending.causes.push_back({.error = *std::move(error), .blocks = {}});
     for (const Unit& unit : run_.units) {
       for (const Subject* subject : unit.subjects) add(ending, *subject);
       if (unit.error && ending.how != Ending::How::done) ending.causes.push_back({.error = *unit.error, .blocks = {}});
     }
-    const Secrets& secrets = run_.journal.secrets();
-    for (journal::Cause& cause : ending.causes) cause.error = secrets.without(cause.error);
+    conceal(run_.journal.secrets(), ending);
     return ending;
   }
 
@@ -184,6 +219,26 @@ std::string_view name_of(State state) {
     case State::waiting: return "waiting";
   }
   return "";
+}
+
+Result<void> check(const std::vector<Target>& targets, const Options& options) {
+  for (const Target& target : targets)
+    if (target.is_webhook && !may_prove(options))
+      return fail(
+          Error(ErrorKind::invalid, fmt::format("--for {} cannot be used for {}", options.form.text(), target.text()))
+              .next(fmt::format("name the configuration: validatingwebhookconfiguration/{0} or "
+                                "mutatingwebhookconfiguration/{0}",
+                                target.name)));
+  auto names_webhooks = [](const Target& target) {
+    return target.is_webhook || target.kind.ends_with("WebhookConfiguration") ||
+           std::ranges::any_of(target.kinds, [](const std::string& kind) {
+             return kind.contains("ebhookconfiguration") || kind.contains("ebhookConfiguration");
+           });
+  };
+  if (options.probe && (!may_prove(options) || std::ranges::none_of(targets, names_webhooks)))
+    return fail(Error(ErrorKind::invalid, "--probe-with is for webhooks, and none is waited for")
+                    .next("fairlead wait webhook/NAME --probe-with FILE"));
+  return {};
 }
 
 Task<Ending> wait_for(kube::Client& client, kube::Discovery& discovery, std::vector<Target> targets, Options options,

@@ -5,6 +5,7 @@
 // kinds that do not exist yet, ends as soon as the result is certain, and proves webhooks with shadows (readiness).
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -33,8 +34,8 @@ struct Options {
   // One object that meets the form is enough.
   bool any = false;
   // How long an object may take to exist, and to meet the form from then on. Zero: it is judged once. Nothing: the
-  // default, which is shorter for webhooks.
-  Duration existence_timeout = std::chrono::minutes(5);
+  // default, which for `timeout` is shorter for webhooks.
+  std::optional<Duration> existence_timeout = {};
   std::optional<Duration> timeout = {};
   // A webhook may have less than kLeastWebhookTimeout.
   bool allow_short = false;
@@ -45,6 +46,12 @@ struct Options {
   // The name of this run in the cluster, for shadows, and whether another run is known to have ended.
   std::string run = "wait";
   std::function<bool(std::string_view run)> run_known_dead = {};
+
+  // Whoever gives little time for the form means all of it. As in kubectl, no time at all means to look once.
+  Duration time_to_exist() const {
+    constexpr Duration kDefault = std::chrono::minutes(5);
+    return existence_timeout.value_or(std::min(kDefault, timeout.value_or(kDefault)));
+  }
 };
 
 // What is known of a webhook at the end.
@@ -84,6 +91,9 @@ struct Ending {
   Duration took{};
   uint64_t requests = 0;
 };
+
+// Fails for targets that the form or the probe does not fit, as far as the words tell that.
+Result<void> check(const std::vector<Target>& targets, const Options& options);
 
 // Waits for the targets. Cancelling `stop` (may be null) gives How::interrupted. Removes its shadows in any case. The
 // task itself must not be cancelled.

@@ -7,6 +7,7 @@ namespace {
 
 using sandbox::LocalWebhooks;
 
+constexpr std::string_view kAnotherCertificate = "-----BEGIN CERTIFICATE-----\nBBBB\n-----END CERTIFICATE-----\n";
 constexpr const char* kConfigurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 
 // Denies objects with the label `bad`.
@@ -49,6 +50,13 @@ class WebhooksTest : public WaitTest {
            "rules":[{{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["secrets"]}}]}}]}})",
                      policy, to_base64(certificate)),
          delay);
+  }
+  // A patch of that configuration.
+  static std::string with_bundle(std::string_view certificate) {
+    return fmt::format(R"({{"webhooks":[{{"name":"v.example.com","sideEffects":"None","admissionReviewVersions":["v1"],
+         "clientConfig":{{"caBundle":"{}","service":{{"namespace":"default","name":"webhook"}}}},
+         "rules":[{{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["secrets"]}}]}}]}})",
+                       to_base64(certificate));
   }
   // "configuration ok: registered and in effect", one line per layer.
   static std::string layers(const Ending& ending) {
@@ -133,22 +141,34 @@ error: Webhook config is not functional after 30s
 }
 
 TEST_F(WebhooksTest, OneWithTheWrongAuthority) {
-  configure("Ignore", "-----BEGIN CERTIFICATE-----\nBBBB\n-----END CERTIFICATE-----\n");
+  configure("Ignore", kAnotherCertificate);
   run_operator("0s");
   Ending ending = wait({"webhook/config"}, "functional", {.timeout = 40s});
   EXPECT_EQ(ending.how, Ending::How::timed_out) << shown(ending);
   EXPECT_TRUE(layers(ending).contains("TLS failing: ")) << layers(ending);
   EXPECT_EQ(ending.objects.front().webhooks.front().rung, readiness::Rung::reachable);
   // An injector writes the right one.
-  send("PATCH", std::string(kConfigurations) + "/config",
-       fmt::format(R"({{"webhooks":[{{"name":"v.example.com","sideEffects":"None","admissionReviewVersions":["v1"],
-         "clientConfig":{{"caBundle":"{}","service":{{"namespace":"default","name":"webhook"}}}},
-         "rules":[{{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["secrets"]}}]}}]}})",
-                   to_base64(kCertificate)),
-       10s);
+  send("PATCH", std::string(kConfigurations) + "/config", with_bundle(kCertificate), 10s);
   Ending right = wait({"webhook/config"});
   EXPECT_EQ(right.how, Ending::How::done) << shown(right) << events();
   EXPECT_EQ(shadows(), std::vector<std::string>());
+}
+
+// Somebody writes another authority while the webhook is called for the first time.
+TEST_F(WebhooksTest, OneThatIsChangedWhileItIsProvedIsProvedAgain) {
+  configure();
+  run_operator("0s");
+  int calls = 0;
+  auto judge = judging();
+  auto change_and_judge = [&](http::Request request) -> Task<Result<http::Response>> {
+    if (calls++ == 0)
+      co_await send_after(0s, "PATCH", std::string(kConfigurations) + "/config", with_bundle(kAnotherCertificate));
+    co_return co_await judge(std::move(request));
+  };
+  sandbox_.webhooks().serve("default/webhook", change_and_judge, std::string(kCertificate));
+  Ending ending = wait({"webhook/config"}, "functional", {.timeout = 40s});
+  EXPECT_EQ(ending.how, Ending::How::timed_out) << shown(ending) << events();
+  EXPECT_TRUE(layers(ending).contains("TLS failing: ")) << layers(ending);
 }
 
 TEST_F(WebhooksTest, AnEmptyBundleIsNotCalled) {
@@ -195,6 +215,52 @@ error: webhook v.example.com (ValidatingWebhookConfiguration config) is not aske
   EXPECT_EQ(shadows(), std::vector<std::string>());
 }
 
+TEST_F(WebhooksTest, AProbeInANamespaceThatIsLeftOutIsNotDecidedOn) {
+  configure();
+  run_operator("0s");
+  send("PATCH", std::string(kConfigurations) + "/config",
+       fmt::format(R"({{"webhooks":[{{"name":"v.example.com","sideEffects":"None","admissionReviewVersions":["v1"],
+         "namespaceSelector":{{"matchLabels":{{"kubernetes.io/metadata.name":"app"}}}},
+         "clientConfig":{{"caBundle":"{}","service":{{"namespace":"default","name":"webhook"}}}},
+         "rules":[{{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["secrets"]}}]}}]}})",
+                   to_base64(kCertificate)));
+  EXPECT_EQ(shown(wait({"webhook/config"}, "functional", {.probe = probe("{}")})), R"(failed
+Webhook config failed: 
+error: webhook v.example.com (ValidatingWebhookConfiguration config) is not asked about Secret probe
+  because   its rules and selectors do not match the object of --probe-with
+  from      probe.yaml:1
+  next      kubectl get ValidatingWebhookConfiguration config -o yaml
+)");
+  send("POST", "/api/v1/namespaces", R"({"metadata":{"name":"app"}})");
+  Ending in_app = wait({"webhook/config"}, "functional", {.default_namespace = "app", .probe = probe("{}")});
+  EXPECT_EQ(in_app.how, Ending::How::done) << shown(in_app);
+}
+
+TEST_F(WebhooksTest, ADefinitionWithoutAConversionWebhookFailsAtOnce) {
+  send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+       R"({"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+    "names":{"kind":"Widget","plural":"widgets","singular":"widget","listKind":"WidgetList"},
+    "versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}})");
+  for (bool all : {false, true}) {
+    Ending ending = wait({all ? "crd" : "crd/widgets.example.com"}, "functional", {}, {.all = all});
+    EXPECT_EQ(ending.how, Ending::How::failed);
+    EXPECT_EQ(ending.took, 0s);
+    EXPECT_EQ(ending.causes.front().error.report(),
+              R"(error: CustomResourceDefinition widgets.example.com has no conversion webhook that could be functional
+  next      fairlead wait crd/widgets.example.com --for ready
+)");
+  }
+}
+
+TEST_F(WebhooksTest, AConfigurationWithoutWebhooksExists) {
+  send("POST", kConfigurations, R"({"metadata":{"name":"empty"}})");
+  for (std::string_view word : {"webhook/empty", "validatingwebhookconfiguration/empty"}) {
+    std::string report = shown(wait({std::string(word)}, "functional", {.timeout = 30s}));
+    EXPECT_TRUE(report.contains("empty is not functional after 30s\n")) << report;
+    EXPECT_TRUE(report.contains("has no webhooks\n")) << report;
+  }
+}
+
 TEST_F(WebhooksTest, AShortTimeoutIsRaised) {
   configure();
   Ending ending = wait({"webhook/config"}, "ready", {.timeout = 5s});
@@ -202,10 +268,14 @@ TEST_F(WebhooksTest, AShortTimeoutIsRaised) {
   EXPECT_TRUE(events().contains("--timeout 5s is too short for a webhook: 30s are used; --allow-short allows it"));
   EXPECT_EQ(wait({"webhook/config"}, "ready", {.timeout = 5s, .allow_short = true}).took, 5s);
   EXPECT_LE(wait({"webhook/config"}, "ready", {.timeout = 0s, .allow_short = true}).took, 1s);
+  // The time that one may take to exist is bounded by the same.
+  EXPECT_EQ(wait({"webhook/nope"}, "ready", {.timeout = 5s}).took, 30s);
+  EXPECT_EQ(wait({"webhook/nope"}, "ready", {.timeout = 5s, .allow_short = true}).took, 5s);
+  EXPECT_EQ(wait({"webhook/nope"}, "ready", {.existence_timeout = 2s, .timeout = 5s}).took, 2s);
 }
 
 TEST_F(WebhooksTest, AnInterruptionRemovesTheShadows) {
-  configure("Ignore", "-----BEGIN CERTIFICATE-----\nBBBB\n-----END CERTIFICATE-----\n");
+  configure("Ignore", kAnotherCertificate);
   run_operator("0s");
   loop_.call_after(20s, [this] { stop_.cancel(); });
   EXPECT_EQ(wait({"webhook/config"}).how, Ending::How::interrupted);

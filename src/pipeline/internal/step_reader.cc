@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "base/printable.h"
 #include "inventory/digest.h"
 #include "kube/config/timeout_text.h"
@@ -169,6 +170,10 @@ class StepReader {
                   "command: [kubectl, get, pods]");
     for (size_t i = 0; i < value.items().size(); ++i)
       read_text(value.items()[i], child(at("command"), i), command.argv.emplace_back());
+    if (!command.argv.empty() && command.argv.front().empty() && !value.items().front().is_null())
+      fields_.add(child(at("command"), size_t{0}),
+                  fmt::format("{} is empty: it names no program", text_of(at("command"))),
+                  "command: [kubectl, get, pods]");
     // The arguments may be secret.
     if (!command.argv.empty()) step_.text += " " + printable_line(command.argv.front());
     read_environment(command);
@@ -255,11 +260,33 @@ EventNames read_event_names(Fields& fields, const Json& value, const Path& path,
   return names;
 }
 
+namespace {
+
+// Names the key that is meant to say what the step does. Returns false if no key looks like one.
+bool report_misspelt(Fields& fields, const Json& value, const Path& path) {
+  for (const Json::Member& member : value.members()) {
+    auto has_key = [&](const std::string& kind) {
+      Keys keys = keys_of(kind);
+      return std::ranges::find(keys, member.key) != keys.end();
+    };
+    std::optional<std::string> meant = nearest(member.key, kKinds);
+    if (!meant || std::ranges::any_of(kKinds, has_key)) continue;
+    fields.add(child(path, member.key),
+               fmt::format("unknown key {}; did you mean {}?", printable_line(member.key.substr(0, 100)), *meant),
+               fmt::format("a step has exactly one of {}", fmt::join(kKinds, ", ")));
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Step read_step(Fields& fields, const Json& value, const Path& path) {
   std::vector<std::string> kinds;
   for (const std::string& kind : kKinds)
     if (value.contains(kind)) kinds.push_back(kind);
   if (kinds.size() == 1) return StepReader(fields, value, path).read(kinds.front());
+  if (kinds.empty() && report_misspelt(fields, value, path)) return {};
   fields.add(path, fmt::format("{} must have exactly one of {}", text_of(path), fmt::join(kKinds, ", ")));
   return {};
 }

@@ -7,6 +7,11 @@
 namespace fairlead::retry {
 namespace {
 
+// Where Helm keeps its records: Secrets, or ConfigMaps with HELM_DRIVER=configmap.
+const object::Resource kRecords[] = {
+    {.group = "", .version = "v1", .kind = "Secret", .plural = "secrets", .namespaced = true},
+    {.group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .namespaced = true}};
+
 // True if a word of the command is the value, alone or behind "=".
 bool names(const std::vector<std::string>& command, const std::string& value) {
   return std::ranges::any_of(command,
@@ -16,17 +21,18 @@ bool names(const std::vector<std::string>& command, const std::string& value) {
 }  // namespace
 
 Task<std::vector<kube::HelmRelease>> read_releases(const Cluster& cluster) {
-  object::Resource secrets{.group = "", .version = "v1", .kind = "Secret", .plural = "secrets", .namespaced = true};
   std::vector<kube::HelmRelease> releases;
-  // Whoever may not list the Secrets of all namespaces may be allowed to list those of their own.
-  for (const std::string& ns : {std::string(), cluster.default_namespace}) {
-    auto found = co_await cluster.client->list(
-        secrets, {.ns = ns, .label_selector = std::string(kube::kHelmReleases), .metadata_only = true});
-    if (!found) continue;
-    for (const Json& secret : found->items)
-      if (std::optional<kube::HelmRelease> release = kube::read_helm_release(secret))
-        releases.push_back(*std::move(release));
-    break;
+  for (const object::Resource& records : kRecords) {
+    // Whoever may not list those of all namespaces may be allowed to list those of their own.
+    for (const std::string& ns : {std::string(), cluster.default_namespace}) {
+      auto found = co_await cluster.client->list(
+          records, {.ns = ns, .label_selector = std::string(kube::kHelmReleases), .metadata_only = true});
+      if (!found) continue;
+      for (const Json& record : found->items)
+        if (std::optional<kube::HelmRelease> release = kube::read_helm_release(record))
+          releases.push_back(*std::move(release));
+      break;
+    }
   }
   co_return kube::newest_revisions(std::move(releases));
 }

@@ -61,6 +61,13 @@ Task<std::optional<std::string>> definition_of(const Cluster& cluster, std::stri
   co_return (*found)->name_with_group();
 }
 
+Task<bool> lacks_namespace(const Cluster& cluster, std::string name) {
+  if (!is_name(name)) co_return false;
+  object::Resource resource{.group = "", .version = "v1", .kind = "Namespace", .plural = "namespaces"};
+  auto found = co_await cluster.client->get(resource, "", name);
+  co_return !found && found.error().is(kube::FaultKind::not_found);
+}
+
 std::string last_seen(const wait::Ending& ending) {
   for (const wait::ObjectEnding& object : ending.objects)
     if (object.state != wait::ObjectEnding::State::met && !object.reason.empty()) return object.reason;
@@ -124,6 +131,7 @@ Task<Awaited> find_awaited(const Cluster& cluster, const std::vector<Missing>& m
       if (!known) known = co_await configurations(*cluster.client);
       std::vector<wait::Target> targets = registered(one.webhook, *known);
       if (targets.empty() && !awaited.unregistered) awaited.unregistered = one;
+      else if (!awaited.orphaned && co_await lacks_namespace(cluster, one.webhook.ns)) awaited.orphaned = one;
       if (targets.empty()) targets.push_back({.kinds = {"webhook"}, .name = one.name, .is_webhook = true});
       std::ranges::move(targets, std::back_inserter(awaited.ready));
     }

@@ -20,6 +20,8 @@ struct Awaited {
   std::vector<wait::Target> functional;
   // The first webhook that no configuration has.
   std::optional<Missing> unregistered;
+  // The first webhook whose Service is in a namespace that does not exist.
+  std::optional<Missing> orphaned;
 };
 
 // Finds in the cluster what the missing parts are. Names that cannot be those of objects are left out.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/backoff.h"
+#include "base/duration_text.h"
 #include "object/definition.h"
 #include "object/status_expected.h"
 #include "readiness/shadow_objects.h"
@@ -32,6 +33,14 @@ bool is_configuration(const object::Resource& resource) {
 }
 
 std::string text(const Json& value) { return std::string(value.string_or("")); }
+
+// What has no conversion webhook is not waited for: nobody but its author adds one.
+Error no_conversion(const std::string& definition) {
+  return Error(
+             ErrorKind::invalid,
+             fmt::format("CustomResourceDefinition {} has no conversion webhook that could be functional", definition))
+      .next(fmt::format("fairlead wait crd/{} --for ready", definition));
+}
 
 std::string leaving_text(const Json& object) {
   const Json& metadata = object["metadata"];
@@ -177,7 +186,7 @@ void Objects::judge(Judged& judged, const object::Resource& resource, const Json
   }
   if (!object) {
     subject.next = kubectl("get", resource.name_with_group(), subject.key.ns, "");
-    run_.tell(subject, subject.seen ? "it was deleted, and does not exist again yet" : "it does not exist yet");
+    run_.tell(subject, subject.seen ? "it was deleted, and does not exist again yet" : std::string(kAbsent));
     return;
   }
   run_.seen(subject);
@@ -194,6 +203,17 @@ void Objects::judge(Judged& judged, const object::Resource& resource, const Json
   run_.tell(subject, std::move(answer.text));
   if (answer.state == Met::never || subject.why.permanent)
     run_.failed(subject, run_.unmet_error(subject, std::nullopt));
+}
+
+void Objects::time_out(Subject& subject, const View& view) {
+  Error error = run_.unmet_error(subject, run_.timeout_for(subject));
+  const std::optional<Error>& interruption = view.watched->interruption();
+  // What was known of the object may be old.
+  if (interruption && !error.cause()) {
+    Error silence = Error(error.kind(), "the API server has stopped answering").because(*interruption);
+    error = std::move(error).because(std::move(silence)).next(std::string(kAskServer));
+  }
+  run_.failed(subject, std::move(error));
 }
 
 Task<Result<void>> Objects::follow_object(Unit& unit, const object::Resource& resource) {
@@ -222,7 +242,7 @@ Task<Result<void>> Objects::follow_object(Unit& unit, const object::Resource& re
         if (is_there) run_.met(subject, "it is established and served");
         else run_.tell(subject, "it is established, and the API server does not serve it yet");
       }
-      if (!subject.is_settled() && run_.loop.now() >= run_.due(subject)) run_.timed_out(subject);
+      if (!subject.is_settled() && run_.loop.now() >= run_.due(subject)) time_out(subject, *seen);
       next = next_look(judged);
       if (judged.awaits_api) next = std::min(next, run_.loop.now() + pauses.next());
     }
@@ -264,15 +284,18 @@ Task<Result<void>> Objects::follow_named(Unit& unit) {
   CO_TRY(co_await check_access(resource, subject.key));
   View& seen = view(resource, {.field_selector = "metadata.name=" + target.name});
   subject.next = kubectl("get", resource.name_with_group(), "", "");
-  co_return co_await webhooks_.follow(subject, [this, &seen, name = target.name] {
-    Webhooks::Looked looked{
-        .known = seen.watched->synced(), .absence = "it does not exist yet", .trouble = seen.watched->trouble()};
-    if (const Json* object = seen.watched->find("", name)) {
-      looked.callees = callees_of(*object, run_.client.server_now());
-      looked.absence = "it has no webhooks";
-    }
-    return looked;
-  });
+  co_return co_await webhooks_.follow(
+      subject, [this, &seen, name = target.name, is_a_definition = is_definition(resource)] {
+        Webhooks::Looked looked{
+            .known = seen.watched->synced(), .absence = std::string(kAbsent), .trouble = seen.watched->trouble()};
+        if (const Json* object = seen.watched->find("", name)) {
+          looked.callees = callees_of(*object, run_.client.server_now());
+          looked.absence = "it has no webhooks";
+          looked.is_there = true;
+          if (is_a_definition && looked.callees.empty()) looked.trouble = no_conversion(name);
+        }
+        return looked;
+      });
 }
 
 // Webhooks are looked for in all configurations, by the name of the configuration and by their own.
@@ -315,6 +338,7 @@ Task<Result<void>> Objects::follow_webhook(Unit& unit) {
         }
       }
     }
+    looked.is_there = is_there && target.hook.empty();
     if (is_there)
       looked.absence =
           target.hook.empty() ? "the configuration has no webhooks" : "the configuration has no webhook " + target.hook;
@@ -344,11 +368,16 @@ void Objects::judge_group(Unit& unit, const std::vector<std::pair<object::Resour
         if (is_removal && is_synced && !judged.empty()) continue;
         found = judged.emplace(key, Judged{.subject = &run_.add(unit, key)}).first;
         if (is_proved(resource))
-          proofs.spawn(prove(*found->second.subject, [this, watched = seen->watched.get(), place] {
+          proofs.spawn(prove(*found->second.subject, [this, watched = seen->watched.get(), place,
+                                                      is_a_definition = is_definition(resource)] {
             Webhooks::Looked looked{
                 .known = watched->synced(), .absence = "it does not exist any more", .trouble = watched->trouble()};
-            if (const Json* now = watched->find(place.first, place.second))
+            if (const Json* now = watched->find(place.first, place.second)) {
               looked.callees = callees_of(*now, run_.client.server_now());
+              looked.absence = "it has no webhooks";
+              looked.is_there = true;
+              if (is_a_definition && looked.callees.empty()) looked.trouble = no_conversion(place.second);
+            }
             return looked;
           }));
       }
@@ -378,9 +407,17 @@ void Objects::judge_group(Unit& unit, const std::vector<std::pair<object::Resour
                                                                : State::timed_out);
 }
 
+std::string Objects::list_command(const Target& target) const {
+  const std::string& ns = run_.options.default_namespace;
+  std::string words = fmt::format("kubectl {}get {}", run_.options.all_namespaces ? "" : fmt::format("-n {} ", ns),
+                                  fmt::join(target.kinds, ","));
+  if (run_.options.all_namespaces) words += " -A";
+  return target.selector.empty() ? words : fmt::format("{} -l '{}'", words, target.selector);
+}
+
 Task<Result<void>> Objects::follow_group(Unit& unit) {
   const Target& target = unit.target;
-  TimePoint due = run_.loop.now() + run_.options.existence_timeout;
+  TimePoint due = run_.loop.now() + run_.options.time_to_exist();
   bool is_removal = run_.options.form.is(Form::Kind::removal);
   std::vector<std::pair<object::Resource, View*>> views;
   for (const std::string& kind : target.kinds) {
@@ -404,8 +441,8 @@ Task<Result<void>> Objects::follow_group(Unit& unit) {
     if (unit.is_settled()) break;
     bool is_synced = std::ranges::all_of(views, [](const auto& one) { return one.second->watched->synced(); });
     if (is_synced && judged.empty() && run_.loop.now() >= due) {
-      result = fail(Error(ErrorKind::timeout, fmt::format("nothing matches {}", target.text()))
-                        .next(fmt::format("kubectl get {}", fmt::join(target.kinds, ","))));
+      result =
+          fail(Error(ErrorKind::timeout, fmt::format("nothing matches {}", target.text())).next(list_command(target)));
       break;
     }
     TimePoint next = is_synced && judged.empty() ? due : TimePoint::max();
@@ -431,6 +468,44 @@ Task<Result<void>> Objects::follow_kind(Unit& unit) {
   if (found) run_.met(subject, "the cluster serves it");
   else run_.timed_out(subject);
   co_return Result<void>();
+}
+
+Error Objects::silence() const {
+  for (const auto& [name, view] : views_)
+    if (const std::optional<Error>& interruption = view.watched->interruption()) return *interruption;
+  return Error(ErrorKind::timeout, "the API server does not answer");
+}
+
+void Objects::end_unread(Unit& unit) {
+  has_given_up_ = true;
+  Duration within = std::chrono::round<std::chrono::seconds>(run_.loop.now() - unit.begun);
+  auto error_for = [&](const std::string& what) {
+    return Error(ErrorKind::timeout, fmt::format("{} could not be read within {}", what, short_text(within)))
+        .because(silence())
+        .next(std::string(kAskServer));
+  };
+  for (Subject* subject : unit.subjects) {
+    if (subject->is_settled()) continue;
+    Error error = error_for(subject->key.text());
+    if (subject->seen) {
+      error = run_.unmet_error(*subject, run_.timeout_for(*subject));
+      if (!error.cause()) error = std::move(error).because(silence());
+    }
+    run_.failed(*subject, std::move(error));
+  }
+  run_.settle(unit, State::timed_out,
+              unit.subjects.empty() ? std::optional(error_for(unit.target.text())) : std::nullopt);
+}
+
+Task<void> Objects::end_overdue() {
+  while (true) {
+    TimePoint next = TimePoint::max();
+    for (Unit& unit : run_.units) {
+      if (!unit.is_settled() && run_.limit(unit) <= run_.loop.now()) end_unread(unit);
+      if (!unit.is_settled()) next = std::min(next, run_.limit(unit));
+    }
+    if (!co_await wait_until(run_.loop, run_.limits_changed, next)) co_return;
+  }
 }
 
 Task<void> Objects::follow(Unit& unit) {

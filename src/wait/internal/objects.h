@@ -22,6 +22,10 @@ class Objects {
 
   // Follows the objects of the unit until it is settled. Run one task per unit.
   Task<void> follow(Unit& unit);
+  // Ends the units that an API server that does not answer would keep waiting for ever. Runs until it is cancelled.
+  Task<void> end_overdue();
+  // True if it ended any.
+  bool has_given_up() const { return has_given_up_; }
   // Call when pods or StorageClasses have changed.
   void evidence_changed();
 
@@ -46,6 +50,13 @@ class Objects {
   Task<Result<void>> follow_group(Unit& unit);
   Task<Result<void>> follow_webhook(Unit& unit);
   Task<Result<void>> follow_kind(Unit& unit);
+  // Why nothing arrives, as far as the watches tell.
+  Error silence() const;
+  void end_unread(Unit& unit);
+  // Says as well if the API server has stopped answering.
+  void time_out(Subject& subject, const View& view);
+  // What shows the objects of a group.
+  std::string list_command(const Target& target) const;
   Task<void> prove(Subject& subject, Webhooks::Look look);
 
   // The kind is one that is proved instead of judged.
@@ -76,6 +87,7 @@ class Objects {
   std::map<std::string, View> views_;
   Signal any_changed_;
   uint64_t evidence_changes_ = 1;
+  bool has_given_up_ = false;
 };
 
 }  // namespace fairlead::wait

@@ -16,6 +16,10 @@ namespace {
 constexpr size_t kReasonBytes = 600;
 // So many objects are named in a line about what is waited for.
 constexpr size_t kNamed = 3;
+// An API server that answers gets an answer judged within this time.
+constexpr Duration kPatience = std::chrono::seconds(1);
+// Who has no time to wait still has time to look once, and to call a webhook once.
+constexpr Duration kOneLook = std::chrono::seconds(11);
 
 std::string shown_time(Duration duration) { return short_text(std::chrono::round<std::chrono::seconds>(duration)); }
 
@@ -48,12 +52,14 @@ Run::Run(kube::Client& client, kube::Discovery& discovery, const Options& option
       journal(journal),
       loop(client.loop()),
       begun(client.loop().now()),
-      settled(client.loop()) {}
+      settled(client.loop()),
+      limits_changed(client.loop()) {}
 
 Subject& Run::add(Unit& unit, object::Key key) {
   Subject& subject =
       subjects.emplace_back(Subject{.key = std::move(key), .source = unit.target.source, .begun = loop.now()});
   unit.subjects.push_back(&subject);
+  limits_changed.notify_all();
   return subject;
 }
 
@@ -69,7 +75,9 @@ void Run::tell(Subject& subject, std::string reason, std::string_view state) {
 }
 
 void Run::seen(Subject& subject) {
-  if (!subject.seen) subject.seen = loop.now();
+  if (subject.seen) return;
+  subject.seen = loop.now();
+  limits_changed.notify_all();
 }
 
 void Run::met(Subject& subject, std::string reason) {
@@ -109,13 +117,34 @@ void Run::settle(Unit& unit, State state, std::optional<Error> error) {
 }
 
 Duration Run::timeout_for(const Subject& subject) const {
-  if (!subject.seen && !options.form.is(Form::Kind::removal)) return options.existence_timeout;
-  Duration timeout = options.timeout.value_or(subject.is_webhook ? kWebhookTimeout : kTimeout);
   bool is_raised = subject.is_webhook && !options.allow_short;
+  if (!subject.seen && !options.form.is(Form::Kind::removal)) {
+    // A limit that stems from `timeout` is raised with it.
+    Duration timeout = options.time_to_exist();
+    bool is_given = options.existence_timeout || timeout == Duration::zero();
+    return is_raised && !is_given ? std::max(timeout, kLeastWebhookTimeout) : timeout;
+  }
+  Duration timeout = options.timeout.value_or(subject.is_webhook ? kWebhookTimeout : kTimeout);
   return is_raised ? std::max(timeout, kLeastWebhookTimeout) : timeout;
 }
 
 TimePoint Run::due(const Subject& subject) const { return subject.seen.value_or(subject.begun) + timeout_for(subject); }
+
+TimePoint Run::limit(const Unit& unit) const {
+  auto with_patience = [](TimePoint begun, Duration time) {
+    return begun + (time == Duration::zero() ? kOneLook : time + kPatience);
+  };
+  TimePoint limit = unit.target.is_group() ? with_patience(unit.begun, options.time_to_exist()) : unit.begun;
+  for (const Subject* subject : unit.subjects)
+    limit = std::max(limit, with_patience(subject->seen.value_or(subject->begun), timeout_for(*subject)));
+  return limit;
+}
+
+Duration Run::reading_time(bool has_webhooks) const {
+  Duration time = options.time_to_exist();
+  if (time == Duration::zero()) return kOneLook;
+  return has_webhooks && !options.allow_short ? std::max(time, kLeastWebhookTimeout) : time;
+}
 
 bool Run::is_certain() const {
   auto is_settled = [](const auto& one) { return one.is_settled(); };
@@ -123,6 +152,18 @@ bool Run::is_certain() const {
   auto is_lost = [](const auto& one) { return one.state == State::failed || one.state == State::timed_out; };
   if (options.any) return std::ranges::any_of(subjects, is_met) || std::ranges::all_of(units, is_settled);
   return std::ranges::any_of(units, is_lost) || std::ranges::all_of(units, is_met);
+}
+
+uint64_t Run::count_met() const {
+  uint64_t met = 0;
+  for (const Unit& unit : units) met += uint64_t(std::ranges::count(unit.subjects, State::met, &Subject::state));
+  return met;
+}
+
+uint64_t Run::count() const {
+  uint64_t all = 0;
+  for (const Unit& unit : units) all += unit.subjects.size();
+  return all;
 }
 
 std::string Run::awaited() const {
@@ -149,7 +190,8 @@ Error Run::unmet_error(const Subject& subject, std::optional<Duration> within) c
   if (within && *within > Duration::zero()) what += " after " + shown_time(*within);
   Error error(within ? ErrorKind::timeout : ErrorKind::unavailable, std::move(what));
   std::optional<Error> chain = subject.why.error(error.kind());
-  bool says_more = !subject.reason.empty() && !(chain && chain->what() == subject.reason);
+  bool is_told = (chain && chain->what() == subject.reason) || (is_missing && subject.reason == kAbsent);
+  bool says_more = !subject.reason.empty() && !is_told;
   if (says_more) {
     Error reason(error.kind(), subject.reason);
     chain = chain ? std::move(reason).because(*std::move(chain)) : std::move(reason);

@@ -15,6 +15,9 @@
 
 namespace fairlead::wait {
 
+// What is said of an object that was never seen.
+inline constexpr std::string_view kAbsent = "it does not exist yet";
+
 // An object that is waited for.
 struct Subject {
   object::Key key;
@@ -42,6 +45,7 @@ struct Unit {
   Target target;
   ObjectEnding::State state = ObjectEnding::State::waiting;
   std::vector<Subject*> subjects = {};
+  TimePoint begun{};
   // Set if the unit failed or timed out without any object.
   std::optional<Error> error = {};
 
@@ -65,8 +69,15 @@ struct Run {
   // When the time of the subject is over.
   TimePoint due(const Subject& subject) const;
   Duration timeout_for(const Subject& subject) const;
+  // When what was read of the unit must have settled it. Only an API server that does not answer makes it later.
+  TimePoint limit(const Unit& unit) const;
+  // The same for reading what the API server serves, before there are units.
+  Duration reading_time(bool has_webhooks) const;
   // True if nothing can change the result any more.
   bool is_certain() const;
+  // The objects that meet the form, and all that are waited for, as far as they are known.
+  uint64_t count_met() const;
+  uint64_t count() const;
   // "Deployment team/web (0 of 1 replicas is ready), …": what is still waited for.
   std::string awaited() const;
   Error unmet_error(const Subject& subject, std::optional<Duration> within) const;
@@ -79,9 +90,14 @@ struct Run {
   TimePoint begun;
   // Notified when a unit or subject is settled.
   Signal settled;
+  // Notified when limits have changed.
+  Signal limits_changed;
   std::deque<Unit> units;
   std::deque<Subject> subjects;
 };
+
+// How an error ends that says that the API server was silent.
+inline constexpr std::string_view kAskServer = "kubectl get --raw /readyz?verbose";
 
 // Waits for the signal, at most until `time`. Fails only if cancelled.
 Task<Result<void>> wait_until(Loop& loop, Signal& signal, TimePoint time);

@@ -141,6 +141,15 @@ Task<void> Webhooks::prove_effect(const Callee& callee, Findings& findings) {
   if (findings.effect->reached(Rung::in_effect)) effects_[callee.version] = *findings.effect;
 }
 
+Task<std::optional<Json>> Webhooks::labels_of_namespace(std::string name) {
+  const object::Resource* resource = run_.discovery.known().find("", "Namespace");
+  if (!resource || name.empty()) co_return std::nullopt;
+  kube::Outcome<kube::Reply> reply = co_await run_.client.get(*resource, "", name);
+  if (!reply) co_return std::nullopt;
+  const Json& labels = reply->value["metadata"]["labels"];
+  co_return labels.is_object() ? labels : Json(Json::Object());
+}
+
 Task<Result<void>> Webhooks::review(const std::vector<Callee>& callees, std::vector<Attempt>& attempts) {
   if (!run_.options.probe) co_return Result<void>();
   const object::Object& object = *run_.options.probe;
@@ -152,7 +161,7 @@ Task<Result<void>> Webhooks::review(const std::vector<Callee>& callees, std::vec
                                .kind = {resource.group, resource.version, resource.kind},
                                .ns = resource.kind == "Namespace" ? object.name() : ns,
                                .object = object.value(),
-                               .ns_labels = std::nullopt,
+                               .ns_labels = co_await labels_of_namespace(ns),
                                .equivalents = {},
                                .may_update = false};
   for (const object::Resource& other : run_.discovery.known().resources())
@@ -272,6 +281,10 @@ Task<Result<void>> Webhooks::follow(Subject& subject, Look look) {
       bool is_blocked = all && *all == Outcome::blocked && changes == changes_;
       if (!is_blocked) pause = pauses.next();
     } else if (looked.known) {
+      if (looked.is_there) {
+        subject.is_webhook = true;
+        run_.seen(subject);
+      }
       run_.tell(subject, looked.absence);
     }
     if (subject.is_settled()) break;

@@ -27,7 +27,9 @@ class Webhooks {
     bool known = true;
     // Why there is no callee.
     std::string absence = {};
-    // Nothing can be seen.
+    // The object exists, even if it has no callee.
+    bool is_there = false;
+    // Nothing can be seen, or it can never have a callee.
     std::optional<Error> trouble = {};
   };
   using Look = std::function<Looked()>;
@@ -54,6 +56,8 @@ class Webhooks {
   Task<void> call(const Callee& callee, Attempt& attempt);
   Task<void> call_each(const Callee& callee, Findings& findings);
   Task<void> prove_effect(const Callee& callee, Findings& findings);
+  // Returns nothing if they are not known: the namespace does not exist yet, or may not be read.
+  Task<std::optional<Json>> labels_of_namespace(std::string name);
   Task<Result<void>> review(const std::vector<Callee>& callees, std::vector<Attempt>& attempts);
   Task<Result<void>> await_evidence(const admission::ServiceReference& service);
   void look_at_backend(const Callee& callee, Findings& findings) const;
