@@ -1,5 +1,6 @@
 // Missing rights, ServiceAccounts and roles, and what Warning Events tell.
 #include "doctor/doctor_testing.h"
+#include "doctor/internal/failing_containers.h"
 #include "doctor/internal/warnings.h"
 
 namespace fairlead::doctor {
@@ -78,6 +79,22 @@ TEST_F(AccessTest, WorkloadAccountMissing) {
             "next kubectl -n operator create serviceaccount gone, or apply what should have made it");
 }
 
+TEST_F(AccessTest, TheAccountOfAJobIsMissing) {
+  add(R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: inject, namespace: operator, creationTimestamp: "2030-02-01T00:00:00Z", annotations: {helm.sh/hook: post-install}}
+spec: {selector: {matchLabels: {job: inject}}, template: {spec: {serviceAccountName: gone}}}
+status: {startTime: "2030-02-01T00:00:00Z"}
+)");
+  EXPECT_EQ(only(),
+            "error workload-account-missing: no pod of Job operator/inject can be created\n"
+            "because ServiceAccount operator/gone, which its pods use, does not exist\n"
+            "next kubectl -n operator create serviceaccount gone, or apply what should have made it");
+  set(object("Job", "inject"), {"status"}, R"({"conditions": [{"type": "Complete", "status": "True"}]})");
+  EXPECT_THAT(found(), IsEmpty()) << "it needs the account no more";
+}
+
 TEST_F(AccessTest, AccessDenied) {
   constexpr std::string_view kMessage =
       "pods is forbidden: User \"system:serviceaccount:operator:hook\" cannot list resource \"pods\" in API group \"\" "
@@ -97,6 +114,43 @@ TEST_F(AccessTest, AccessDenied) {
             "\"team\"\n"
             "next kubectl auth can-i list pods --as=system:serviceaccount:operator:hook -n team");
 }
+
+// A Deployment in a crash loop, whose log says why.
+TEST_F(AccessTest, AContainerSaysInItsLogWhatItMayNot) {
+  set(object("Pod", "hook-1"), {"spec", "serviceAccountName"}, R"("hook")");
+  set(object("Pod", "hook-1"), {"status"},
+      R"({"phase": "Running", "containerStatuses": [{"name": "hook", "ready": false, "restartCount": 3,
+          "state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": {"exitCode": 1}}}]})");
+  set(object("Deployment", "hook"), {"status"}, R"({"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2})");
+  set(object("Deployment", "hook"), {"spec", "selector"}, R"({"matchLabels": {"app": "hook"}})");
+  Snapshot cluster = snapshot();
+  std::vector<readiness::FailedContainer> failing = failing_containers(cluster);
+  ASSERT_EQ(failing.size(), 1u);
+  EXPECT_EQ(failing[0].pod, "hook-1");
+  EXPECT_EQ(failing[0].container, "hook");
+  cluster.logs.push_back(
+      {.pod = key_of(object("Pod", "hook-1")),
+       .container = "hook",
+       .text =
+           "starting with password hunter2\n"
+           R"({"level":"error","error":"leases.coordination.k8s.io is forbidden: User \"system:serviceaccount:operator:hook\" cannot list resource \"leases\" in API group \"coordination.k8s.io\" at the cluster scope"})"
+           "\npods is forbidden: User \"admin\" cannot list resource \"pods\" in API group \"\"\n"});
+  Findings all = check_all(cluster);
+  auto denied = std::ranges::find(all, "access-denied", &Finding::code);
+  ASSERT_NE(denied, all.end());
+  EXPECT_EQ(denied->what, "ServiceAccount operator/hook may not list leases.coordination.k8s.io");
+  EXPECT_THAT(denied->causes, ElementsAre("container hook of Pod operator/hook-1 says so in its log"));
+  EXPECT_EQ(denied->next,
+            "kubectl auth can-i list leases.coordination.k8s.io --as=system:serviceaccount:operator:hook "
+            "--all-namespaces");
+  EXPECT_EQ(std::ranges::count(all, "access-denied", &Finding::code), 1) << "nobody speaks for another account";
+  EXPECT_EQ(std::ranges::count(all, "workload-not-ready", &Finding::code), 1) << "it may lack more than that";
+  Result<Findings> about = about_webhook(cluster, all, "v.widgets.example.com");
+  ASSERT_TRUE(about);
+  EXPECT_EQ(std::ranges::count(*about, "access-denied", &Finding::code), 1);
+}
+
+TEST_F(AccessTest, NoContainerFailsInAHealthyCluster) { EXPECT_THAT(failing_containers(snapshot()), IsEmpty()); }
 
 constexpr std::string_view kFailedCall =
     "Error creating: Internal error occurred: failed calling webhook \"v.widgets.example.com\": failed to call "
@@ -131,8 +185,10 @@ TEST_F(AccessTest, VictimsOfAnOutageAreToldWithIt) {
 TEST(Denials, OtherTextsAreNone) {
   for (std::string_view text :
        {"", "is forbidden: User \"", "is forbidden: User \"a\" cannot b",
-        "is forbidden: User \"a\" cannot b resource \"c", "is forbidden: User \"a\" cannot get path \"/metrics\"",
-        "x is forbidden: violates PodSecurity"})
+        "is forbidden: User \"a\" cannot b resource \"c",
+        "is forbidden: User \"a\" cannot b resource \"c; reboot\" in API group \"\"",
+        "is forbidden: User \"`a`\" cannot b resource \"c\" in API group \"\"",
+        "is forbidden: User \"a\" cannot get path \"/metrics\"", "x is forbidden: violates PodSecurity"})
     EXPECT_FALSE(read_denial(text)) << text;
 }
 

@@ -101,6 +101,14 @@ TEST_F(CertificatesTest, CertificateExpired) {
                                 kWebhook, kNextSecret));
 }
 
+TEST_F(CertificatesTest, CertificateNotYetValid) {
+  serve_with(leaf(ca_, "hook.operator.svc", test_now() + 20 * kDay));
+  EXPECT_EQ(only(), fmt::format("error certificate-not-yet-valid: {} cannot be trusted\n"
+                                "because its certificate is in Secret operator/hook-cert\n"
+                                "because it is valid only from 2030-03-20T23:55:00Z on\n{}",
+                                kWebhook, kNextSecret));
+}
+
 TEST_F(CertificatesTest, CertificateExpiring) {
   serve_with(leaf(ca_, "hook.operator.svc", test_now(), 10 * kDay));
   EXPECT_EQ(only(), fmt::format("warning certificate-expiring: the certificate of {} expires soon\n"
@@ -115,6 +123,18 @@ TEST_F(CertificatesTest, CertificateWrongName) {
                                 "because its certificate is in Secret operator/hook-cert\n"
                                 "because it is for hook.old.svc, not for hook.operator.svc\n{}",
                                 kWebhook, kNextSecret));
+}
+
+// It is not known which of them it serves with.
+TEST_F(CertificatesTest, OfSeveralCertificatesWithoutItsNameNoneIsItsOwn) {
+  serve_with(leaf(ca_, "hook.old.svc"));
+  Json second = object("Secret", "hook-cert");
+  second.make("metadata").make("name") = "other-cert";
+  objects_.push_back(std::move(second));
+  set(object("Deployment", "hook"), {"spec", "template", "spec", "volumes"},
+      R"([{"name": "cert", "secret": {"secretName": "hook-cert"}},
+          {"name": "other", "secret": {"secretName": "other-cert"}}])");
+  EXPECT_THAT(found(), IsEmpty());
 }
 
 TEST_F(CertificatesTest, CertificateUntrusted) {

@@ -39,14 +39,21 @@ void check_helm(const Snapshot& snapshot, Findings& findings);
 void check_access(const Snapshot& snapshot, Findings& findings);
 // What Warning Events tell: rights that are missing, objects that webhooks refused (internal/warnings.cc).
 void check_warnings(const Snapshot& snapshot, Findings& findings);
+// A gate that does not answer, or of which only its configurations are left (internal/gate.cc).
+void check_gate(const Snapshot& snapshot, Findings& findings);
 // Bundles whose inventory and objects disagree (internal/bundles.cc).
 void check_bundles(const Snapshot& snapshot, Findings& findings);
 // What the API server has counted (internal/calls_made.cc).
 void check_calls_made(const Snapshot& snapshot, Findings& findings);
 
 // Manifests in versions of APIs that are removed or will be (internal/deprecated.cc). Not part of check_all(): it is
-// about objects that need not be in the cluster.
-void check_versions(const Snapshot& snapshot, const std::vector<Json>& bundle, Findings& findings);
+// about objects that need not be in the cluster. `sources` says where each of them is written, as file:line.
+void check_versions(const Snapshot& snapshot, const std::vector<Json>& bundle, const std::vector<std::string>& sources,
+                    Findings& findings);
+
+// An object of the cluster that somebody asked about, of any kind: a deletion that does not end, an object that is not
+// ready. Adds nothing if there is a finding about it already (internal/subject.cc). Not part of check_all().
+void check_subject(const Snapshot& snapshot, const Json& object, Findings& findings);
 
 // Sorts findings: the most severe first, then by code and object.
 void sort(Findings& findings);

@@ -4,6 +4,7 @@
 namespace fairlead::doctor {
 namespace {
 
+using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr std::string_view kDefinition = R"(
@@ -48,6 +49,21 @@ TEST_F(DefinitionsTest, ConversionDead) {
             "next kubectl -n operator get services");
   set(definition(), {"spec", "conversion", "webhook", "clientConfig", "service", "name"}, R"("hook")");
   EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(DefinitionsTest, AConversionThatWasTriedAndFailed) {
+  set(definition(), {"spec", "conversion"},
+      R"({"strategy": "Webhook", "webhook": {"clientConfig": {"service": {"namespace": "operator", "name": "hook"}}}})");
+  definition().make("spec").make("conversion").make("webhook").make("clientConfig").make("caBundle") =
+      to_base64(ca_.certificate.to_pem());
+  Snapshot tried = snapshot();
+  tried.failed_conversions["widgets.example.com"] = "it answered 404";
+  Findings all = check_all(tried);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].code, "conversion-dead");
+  EXPECT_EQ(all[0].what, "the conversion webhook of widgets.example.com does not work");
+  EXPECT_THAT(all[0].causes, ElementsAre("it answered 404"));
+  EXPECT_EQ(all[0].next, "fairlead wait crd/widgets.example.com --for functional --layers --timeout 30s");
 }
 
 TEST_F(DefinitionsTest, CrdNamesConflict) {

@@ -57,5 +57,19 @@ metadata:
                   "no workload with a matching name was found: its controller may be uninstalled"));
 }
 
+TEST_F(DoctorTest, ADeletionOfAnyKindIsFoundIfTheObjectIsNamed) {
+  Json widget = *Json::parse(R"({"apiVersion": "example.com/v1", "kind": "Widget",
+      "metadata": {"name": "w", "namespace": "default", "deletionTimestamp": "2030-02-28T23:59:00Z",
+                   "finalizers": ["acme.dev/cleanup"]}})");
+  Findings about = about_objects(snapshot(), findings(), {widget}, true);
+  ASSERT_EQ(about.size(), 1u);
+  EXPECT_EQ(about[0].code, "deletion-stuck");
+  EXPECT_EQ(about[0].what, "Widget default/w has been deleted since 2030-02-28T23:59:00Z, and is still there");
+  EXPECT_EQ(about[0].causes.front(), "finalizer acme.dev/cleanup has not been removed");
+  EXPECT_THAT(about_objects(snapshot(), findings(), {widget}, false), IsEmpty()) << "a manifest is not the object";
+  widget.make("metadata").make("deletionTimestamp") = "2030-02-28T23:59:58Z";
+  EXPECT_THAT(about_objects(snapshot(), findings(), {widget}, true), IsEmpty()) << "it has just been deleted";
+}
+
 }  // namespace
 }  // namespace fairlead::doctor

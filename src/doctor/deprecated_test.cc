@@ -21,10 +21,11 @@ class VersionsTest : public DoctorTest {
     known.resources.push_back(
         {.group = "", .version = "v1", .kind = "Endpoints", .plural = "endpoints", .namespaced = true});
     Findings findings;
-    check_versions(known, bundle, findings);
+    check_versions(known, bundle, {"a.yaml:1"}, findings);
     std::string text;
     for (const Finding& one : findings) {
       EXPECT_EQ(one.code, "deprecated-api-in-manifests");
+      EXPECT_EQ(one.from, "a.yaml:1");
       text += fmt::format("{}: {}\n", name_of(one.severity), one.what);
       for (const std::string& cause : one.causes) text += "because " + cause + "\n";
       text += "next " + one.next + "\n";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "async/scope.h"
 #include "doctor/reading.h"
 
 namespace fairlead::doctor {
@@ -9,13 +10,24 @@ namespace {
 
 Task<Result<Json>> read_object(kube::Client& client, kube::Discovery& discovery, std::string what, std::string ns) {
   size_t slash = what.find('/');
-  auto resource = co_await discovery.find_by_name(what.substr(0, slash));
+  CancelSource cancel(co_await current_cancel());
+  CancelAt timer(client.loop(), client.loop().now() + kReadingTakes, cancel);
+  auto resource = co_await discovery.find_by_name(what.substr(0, slash)).governed_by(&cancel);
+  if (!resource && timer.fired()) co_return fail(silent_error());
   if (!resource) co_return fail(resource.error().error());
   if (!*resource)
     co_return fail(Error(ErrorKind::not_found, fmt::format("the cluster serves no kind {}", what.substr(0, slash)))
                        .next("kubectl api-resources"));
-  auto reply = co_await client.get(**resource, (*resource)->namespaced ? ns : "", what.substr(slash + 1));
-  if (!reply) co_return fail(reply.error().error());
+  if (!(*resource)->namespaced) ns.clear();
+  auto reply = co_await client.get(**resource, ns, what.substr(slash + 1)).governed_by(&cancel);
+  if (!reply && timer.fired()) co_return fail(silent_error());
+  if (!reply) {
+    Error error = reply.error().error();
+    std::string in_namespace = ns.empty() ? "" : "-n " + ns + " ";
+    if (reply.error().is(kube::FaultKind::not_found))
+      error = std::move(error).next(fmt::format("kubectl {}get {}", in_namespace, (*resource)->name_with_group()));
+    co_return fail(std::move(error));
+  }
   co_return std::move(reply->value);
 }
 
@@ -37,6 +49,14 @@ void place(std::vector<Json>& objects, const Snapshot& snapshot, const std::stri
   }
 }
 
+// Whether nothing of what most findings are about could be read.
+bool is_blind(const Snapshot& snapshot) {
+  return std::ranges::none_of(
+      std::to_array<std::string_view>({"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Deployment",
+                                       "StatefulSet", "DaemonSet", "Pod"}),
+      [&](std::string_view kind) { return snapshot.sees_some(kind); });
+}
+
 // Where a user who may not read the whole cluster looks.
 std::string narrow_namespace(const Subject& subject) { return subject.ns.empty() ? subject.default_ns : subject.ns; }
 
@@ -48,7 +68,12 @@ bool Report::has(Severity severity) const {
 
 Task<Result<Report>> examine(kube::Client& client, kube::Discovery& discovery, Subject subject) {
   uint64_t before = sent(client);
-  std::vector<Json> objects = std::move(subject.bundle);
+  std::vector<Json> objects;
+  std::vector<std::string> sources;
+  for (object::Object& object : subject.bundle) {
+    sources.push_back(object.source().text());
+    objects.push_back(std::move(object).take_value());
+  }
   bool is_about_objects = !objects.empty() || !subject.object.empty();
   if (!subject.object.empty()) {
     CO_TRY_ASSIGN(Json object, co_await read_object(client, discovery, subject.object, subject.default_ns));
@@ -65,12 +90,15 @@ Task<Result<Report>> examine(kube::Client& client, kube::Discovery& discovery, S
   } else if (!subject.ns.empty()) findings = about_namespace(snapshot, std::move(findings), subject.ns);
   else if (is_about_objects) {
     place(objects, snapshot, subject.default_ns);
-    findings = about_objects(snapshot, std::move(findings), objects);
-    if (subject.object.empty()) check_versions(snapshot, objects, findings);
+    findings = about_objects(snapshot, std::move(findings), objects, !subject.object.empty());
+    if (subject.object.empty()) check_versions(snapshot, objects, sources, findings);
     sort(findings);
   }
-  co_return Report{
-      .findings = std::move(findings), .unseen = std::move(snapshot.unseen), .requests = sent(client) - before};
+  bool is_nothing_seen = is_blind(snapshot);
+  co_return Report{.findings = std::move(findings),
+                   .unseen = std::move(snapshot.unseen),
+                   .requests = sent(client) - before,
+                   .is_blind = is_nothing_seen};
 }
 
 }  // namespace fairlead::doctor

@@ -10,6 +10,7 @@
 
 #include "base/base64.h"
 #include "doctor/checks.h"
+#include "doctor/doctor.h"
 #include "manifest/manifest_testing.h"
 #include "x509/x509.h"
 
@@ -85,6 +86,20 @@ webhooks:
   sideEffects: None
   clientConfig: {service: {namespace: operator, name: hook, path: /v}}
   rules: [{apiGroups: [example.com], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [widgets]}]
+)";
+
+// What a gate in namespace operator has besides its Service and its pods.
+constexpr std::string_view kGateObjects = R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: 0-fairlead-gate-kinds-core-1, labels: {fairlead.dev/gate: fairlead-gate}}
+webhooks:
+- name: core.kinds.gate.fairlead.dev
+  clientConfig: {service: {name: fairlead-gate, namespace: operator}, caBundle: Q0E=}
+  rules: [{apiGroups: [''], apiVersions: ['*'], operations: [CREATE], resources: [pods]}]
+  failurePolicy: Ignore
+  sideEffects: None
+  admissionReviewVersions: [v1]
 )";
 
 // The objects of a cluster, and the certificates of its webhook.
@@ -197,6 +212,17 @@ class DoctorTest : public testing::Test {
     for (const std::string& cause : all[0].causes) text += "\nbecause " + cause;
     if (!all[0].blocks.empty()) text += "\nblocks " + all[0].blocks;
     return text + "\nnext " + all[0].next;
+  }
+
+  // How much a check finds where only these kinds can be seen as a whole.
+  size_t found_by(void (*check)(const Snapshot&, Findings&), std::vector<std::string_view> kinds) const {
+    Snapshot snapshot;
+    snapshot.now = test_now();
+    for (std::string_view kind : kinds) snapshot.saw_all(kind);
+    for (const Json& object : objects_) snapshot.add(object);
+    Findings findings;
+    check(snapshot, findings);
+    return findings.size();
   }
 
   x509::KeyPair ca_ = authority();

@@ -30,6 +30,8 @@ struct Finding {
   std::string what;
   // The evidence, outermost cause first.
   std::vector<std::string> causes = {};
+  // Where the object is written, as file:line; empty unless manifests are examined.
+  std::string from = {};
   // What does not work because of it; empty if that is nothing or not known.
   std::string blocks = {};
   // A command.

@@ -1,5 +1,7 @@
 #include "doctor/metrics.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -58,28 +60,56 @@ std::optional<Line> read_line(std::string_view text) {
   return line;
 }
 
+constexpr std::string_view kRequests = "apiserver_admission_webhook_request_total";
+constexpr std::string_view kRejections = "apiserver_admission_webhook_rejection_count";
+constexpr std::string_view kFailOpen = "apiserver_admission_webhook_fail_open_count";
+constexpr std::string_view kConditions = "apiserver_admission_match_condition_evaluation_seconds_count";
+constexpr std::string_view kConditionErrors = "apiserver_admission_match_condition_evaluation_errors_total";
+constexpr std::string_view kDeprecated = "apiserver_requested_deprecated_apis";
+
+bool is_of_interest(std::string_view line) {
+  std::string_view name = line.substr(0, line.find('{'));
+  return std::ranges::any_of(
+      std::to_array({kRequests, kRejections, kFailOpen, kConditions, kConditionErrors, kDeprecated}),
+      [&](std::string_view one) { return name == one; });
+}
+
+void count(Metrics::Calls& calls, std::string_view name, Labels& labels, uint64_t value) {
+  bool is_policy = labels.contains("kind") && labels["kind"] != "webhook";
+  if (name == kConditions && !is_policy) calls.conditions += value;
+  if (name == kConditionErrors && !is_policy) calls.condition_errors += value;
+  if (name == kFailOpen) calls.skipped += value;
+  if (name == kRequests && labels["rejected"] == "false") {
+    if (labels["code"] == "200") calls.answered += value;
+    else calls.statuses.insert(labels["code"]);
+  }
+  if (name != kRejections) return;
+  // A rejection without an error is a webhook that said no, as it should.
+  if (labels["error_type"] == "no_error") {
+    calls.answered += value;
+    return;
+  }
+  calls.refused += value;
+  calls.statuses.insert(labels["rejection_code"]);
+}
+
 }  // namespace
 
 Metrics Metrics::parse(std::string_view text) {
-  constexpr std::string_view kRejections = "apiserver_admission_webhook_rejection_count{";
-  constexpr std::string_view kFailOpen = "apiserver_admission_webhook_fail_open_count{";
-  constexpr std::string_view kDeprecated = "apiserver_requested_deprecated_apis{";
   Metrics metrics;
   while (!text.empty()) {
     size_t end = text.find('\n');
     std::string_view one = text.substr(0, end);
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-    if (!one.starts_with(kRejections) && !one.starts_with(kFailOpen) && !one.starts_with(kDeprecated)) continue;
-    if (metrics.failed_calls.size() + metrics.failed_open.size() + metrics.deprecated.size() >= kMost) break;
+    if (!is_of_interest(one)) continue;
+    if (metrics.calls.size() + metrics.deprecated.size() >= kMost) break;
     std::optional<Line> line = read_line(one);
     if (!line) continue;
     Labels& labels = line->labels;
-    // A rejection without an error is a webhook that said no, as it should.
-    if (one.starts_with(kFailOpen)) metrics.failed_open[labels["name"]] += line->value;
-    else if (one.starts_with(kDeprecated))
+    if (line->name == kDeprecated)
       metrics.deprecated[{labels["group"], labels["version"], labels["resource"], labels["removed_release"]}] +=
           line->value;
-    else if (labels["error_type"] != "no_error") metrics.failed_calls[labels["name"]] += line->value;
+    else count(metrics.calls[labels["name"]], line->name, labels, line->value);
   }
   return metrics;
 }

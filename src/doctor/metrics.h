@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -9,9 +10,23 @@
 namespace fairlead::doctor {
 
 struct Metrics {
-  // Calls that failed so that the request was refused, and calls that failed and were ignored, by the webhook's name.
-  std::map<std::string, uint64_t, std::less<>> failed_calls;
-  std::map<std::string, uint64_t, std::less<>> failed_open;
+  // What became of the calls of a webhook.
+  struct Calls {
+    // The webhook allowed or denied the request.
+    uint64_t answered = 0;
+    // There was no valid answer, so that the request was refused.
+    uint64_t refused = 0;
+    // There was no valid answer, and the request was accepted without it.
+    uint64_t skipped = 0;
+    // The HTTP statuses of those without a valid answer. 503 also stands for no answer at all.
+    std::set<std::string> statuses = {};
+    // How often matchConditions were evaluated, and how often that failed.
+    uint64_t conditions = 0;
+    uint64_t condition_errors = 0;
+    bool operator==(const Calls&) const = default;
+  };
+  // By the name of the webhook.
+  std::map<std::string, Calls, std::less<>> calls;
   struct DeprecatedApi {
     std::string group;
     std::string version;

@@ -10,9 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using fairlead::doctor::Metrics;
   std::string text(reinterpret_cast<const char*>(data), size);
   Metrics metrics = Metrics::parse(text);
-  if (metrics.failed_calls.size() + metrics.failed_open.size() + metrics.deprecated.size() > 10'000) std::abort();
+  if (metrics.calls.size() + metrics.deprecated.size() > 10'000) std::abort();
   Metrics again = Metrics::parse(text + "\n");
-  if (again.failed_calls != metrics.failed_calls || again.failed_open != metrics.failed_open) std::abort();
-  if (again.deprecated != metrics.deprecated) std::abort();
+  if (again.calls != metrics.calls || again.deprecated != metrics.deprecated) std::abort();
   return 0;
 }

@@ -4,11 +4,17 @@
 #include <array>
 
 #include "async/scope.h"
+#include "base/duration_text.h"
+#include "doctor/internal/backends.h"
 #include "doctor/internal/bundles.h"
-#include "doctor/internal/parameters.h"
+#include "doctor/internal/failing_containers.h"
+#include "doctor/internal/helm.h"
+#include "doctor/internal/policies.h"
 #include "doctor/internal/serving_secrets.h"
-#include "kube/helm_release.h"
+#include "kube/pod_log.h"
 #include "kube/query.h"
+#include "lease/record.h"
+#include "object/definition.h"
 
 namespace fairlead::doctor {
 namespace {
@@ -16,6 +22,13 @@ namespace {
 constexpr size_t kMostSecrets = 8;
 constexpr size_t kMostParameters = 3;
 constexpr size_t kMostRevisions = 3;
+constexpr size_t kMostConversions = 3;
+constexpr size_t kMostReleases = 3;
+constexpr size_t kMostLogs = 3;
+constexpr int64_t kLogLines = 100;
+constexpr int64_t kLogBytes = 64 << 10;
+// A conversion webhook that hangs is not waited for as long as the API server would.
+constexpr Duration kConversionTakes = std::chrono::seconds(3);
 // Serving Secrets leave these for what comes after them.
 constexpr size_t kReserved = 3;
 constexpr std::string_view kMetadataOnly =
@@ -33,6 +46,9 @@ struct Wanted {
   // others there: that would only cost requests.
   bool tells_scope = false;
 };
+
+constexpr std::string_view kNamespaceLocks = "metadata.name=dynamo-operator-ns-lock";
+static_assert(kNamespaceLocks.ends_with(lease::kNamespaceLock));
 
 constexpr auto kWanted = std::to_array<Wanted>({
     {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration"},
@@ -62,13 +78,22 @@ constexpr auto kWanted = std::to_array<Wanted>({
     {.group = "", .kind = "Event", .fields = "type=Warning"},
     {.group = "", .kind = "Secret", .metadata_only = true, .labels = kube::kPendingHelmReleases},
     {.group = "", .kind = "ConfigMap", .metadata_only = true, .labels = inventory::kIdLabel},
+    {.group = "coordination.k8s.io", .kind = "Lease", .fields = kNamespaceLocks},
     {.group = "cert-manager.io", .kind = "Certificate", .optional = true},
 });
+
+// Few people let Helm keep its releases in ConfigMaps, so these are read last.
+constexpr Wanted kReleasesInConfigMaps{
+    .group = "", .kind = "ConfigMap", .metadata_only = true, .labels = kube::kPendingHelmReleases};
 
 class Reader {
  public:
   Reader(kube::Client& client, std::string ns, ReadingLimits limits)
-      : client_(client), ns_(std::move(ns)), limits_(limits), before_(sent()) {}
+      : client_(client),
+        ns_(std::move(ns)),
+        limits_(limits),
+        before_(sent()),
+        ends_(client.loop().now() + kReadingTakes) {}
 
   Snapshot snapshot;
 
@@ -105,7 +130,7 @@ class Reader {
 
   Task<void> get(object::Resource resource, object::Key key) {
     if (!take()) co_return snapshot.unseen.push_back({.what = key.text(), .why = std::string(kNoneLeft)});
-    kube::Outcome<kube::Reply> reply = co_await client_.get(resource, key.ns, key.name);
+    kube::Outcome<kube::Reply> reply = co_await in_time(client_.get(resource, key.ns, key.name));
     if (reply) co_return snapshot.add(std::move(reply->value));
     if (reply.error().is(kube::FaultKind::not_found)) co_return;
     miss(key.text(), reply.error());
@@ -114,18 +139,73 @@ class Reader {
   // Finds out whether an object exists.
   Task<void> look_for(object::Resource resource, object::Key key) {
     if (!take()) co_return;
-    kube::Outcome<kube::Reply> reply = co_await client_.get(resource, key.ns, key.name);
+    kube::Outcome<kube::Reply> reply = co_await in_time(client_.get(resource, key.ns, key.name));
     if (!reply && reply.error().is(kube::FaultKind::not_found)) snapshot.absent.insert(std::move(key));
     else if (!reply) miss(key.text(), reply.error());
+  }
+
+  // Makes the API server convert an object, by asking for one in a version that it is not stored in.
+  Task<void> convert(object::Resource stored, object::Resource other) {
+    std::string definition = stored.name_with_group();
+    std::string ns = stored.namespaced && is_narrow_ ? ns_ : "";
+    Result<std::string> path = stored.list_path(ns);
+    if (!path) co_return;
+    if (left() < 2 || !take() || !take()) {
+      snapshot.unseen.push_back({.what = fmt::format("whether {} can be converted", definition),
+                                 .why = "doctor sends no more requests than it may"});
+      co_return;
+    }
+    kube::Outcome<kube::Reply> page =
+        co_await in_time(client_.request({.verb = "list",
+                                          .target = kube::Query().add("limit", "1").behind(*path),
+                                          .accept = std::string(kMetadataOnly)}));
+    if (!page) co_return miss(fmt::format("whether {} can be converted", definition), page.error());
+    const Json& one = page->value["items"].item(0);
+    if (!one.is_object()) co_return;
+    CancelSource cancel(co_await current_cancel());
+    CancelAt timer(client_.loop(), client_.loop().now() + kConversionTakes, cancel);
+    kube::Outcome<kube::Reply> read = co_await client_.get(other, namespace_of(one), name_of(one)).governed_by(&cancel);
+    if (read) co_return;
+    const kube::Fault* fault = read.error().fault();
+    bool is_of_webhook = fault && fault->webhook && fault->webhook->role == kube::FaultWebhook::Role::conversion;
+    if (timer.fired()) snapshot.failed_conversions[definition] = "it did not answer within 3 s";
+    else if (is_of_webhook) snapshot.failed_conversions[definition] = read.error().error().message();
+    else if (!read.error().is(kube::FaultKind::not_found))
+      miss(fmt::format("whether {} can be converted", definition), read.error());
+  }
+
+  // Reads the revisions of a Helm release that are not pending. Without them, its pending one counts as the newest.
+  Task<void> list_ended_revisions(object::Resource records, kube::HelmRelease release) {
+    std::string labels = fmt::format("{},name={}", kube::kEndedHelmReleases, release.name);
+    Reading reading{.resource = std::move(records),
+                    .wanted = {.group = {}, .kind = {}, .metadata_only = true, .labels = labels},
+                    .ns = std::move(release.ns)};
+    co_await read_page(reading);
+  }
+
+  // Reads what a container wrote last. A log that is gone is no loss.
+  Task<void> read_log(readiness::FailedContainer failed) {
+    object::Key pod{.group = "", .kind = "Pod", .ns = std::move(failed.ns), .name = std::move(failed.pod)};
+    if (!take()) co_return;
+    kube::LogOptions options{
+        .container = failed.container, .previous = failed.previous, .tail_lines = kLogLines, .limit_bytes = kLogBytes};
+    kube::Outcome<std::string> log = co_await in_time(kube::read_log(client_, pod.ns, pod.name, options));
+    if (log)
+      co_return snapshot.logs.push_back(
+          {.pod = std::move(pod), .container = std::move(failed.container), .text = *std::move(log)});
+    bool is_told = log.error().is(kube::FaultKind::forbidden) || log.error().error().kind() == ErrorKind::timeout;
+    if (is_told) miss("the logs of containers that fail", log.error());
   }
 
   // What the API server counts. Not every server has that.
   Task<void> read_metrics() {
     if (!take()) co_return;
     kube::Outcome<http::Response> answer =
-        co_await client_.exchange({.verb = "get", .target = "/metrics", .accept = "text/plain"});
+        co_await in_time(client_.exchange({.verb = "get", .target = "/metrics", .accept = "text/plain"}));
+    bool is_late = !answer && answer.error().error().kind() == ErrorKind::timeout;
     if (answer) snapshot.metrics = Metrics::parse(answer->body);
-    else if (answer.error().is(kube::FaultKind::forbidden)) miss("the metrics of the API server", answer.error());
+    else if (is_late || answer.error().is(kube::FaultKind::forbidden))
+      miss("the metrics of the API server", answer.error());
   }
 
   // Returns how many more requests may be sent.
@@ -161,21 +241,35 @@ class Reader {
     return true;
   }
 
+  // Gives a request kRequestTakes, as far as the time for all of them goes.
+  template <class T>
+  Task<kube::Outcome<T>> in_time(Task<kube::Outcome<T>> request) {
+    CancelSource cancel(co_await current_cancel());
+    TimePoint begun = client_.loop().now();
+    CancelAt timer(client_.loop(), std::min(begun + kRequestTakes, ends_), cancel);
+    kube::Outcome<T> outcome = co_await std::move(request).governed_by(&cancel);
+    if (outcome || !timer.fired()) co_return outcome;
+    std::string took = short_text(std::chrono::round<std::chrono::seconds>(client_.loop().now() - begun));
+    co_return std::unexpected(
+        kube::Failure(Error(ErrorKind::timeout, fmt::format("the API server did not answer within {}", took))));
+  }
+
   Task<void> read_page(Reading& reading) {
     Result<std::string> path = reading.resource.list_path(reading.ns);
     if (!path || !take()) co_return;
     kube::Query query;
     query.add("labelSelector", reading.wanted.labels).add("fieldSelector", reading.wanted.fields);
     query.add("limit", std::to_string(limits_.page)).add("continue", reading.token);
-    kube::Outcome<kube::Reply> page = co_await client_.request(
-        {.verb = "list",
-         .target = query.behind(*path),
-         .accept = std::string(reading.wanted.metadata_only ? kMetadataOnly : "application/json")});
+    kube::Outcome<kube::Reply> page = co_await in_time(
+        client_.request({.verb = "list",
+                         .target = query.behind(*path),
+                         .accept = std::string(reading.wanted.metadata_only ? kMetadataOnly : "application/json")}));
     if (!page) {
       reading.failure = page.error();
       co_return;
     }
     ++reading.pages;
+    snapshot.saw_some(reading.resource.kind);
     reading.token = page->value["metadata"]["continue"].string_or("");
     reading.objects += add_all(page->value, reading.resource, reading.wanted.labels == inventory::kPartOfLabel);
   }
@@ -204,17 +298,21 @@ class Reader {
   void end(const Reading& reading) {
     std::string what = reading.resource.name_with_group();
     std::string why;
+    bool is_partial = false;
     if (reading.is_whole()) {
       if (reading.ns.empty()) saw(reading);
-      if (!reading.ns.empty()) why = fmt::format("this user may list them only in namespace {}", reading.ns);
+      is_partial = !reading.ns.empty();
+      if (is_partial) why = fmt::format("this user may list them only in namespace {}", reading.ns);
     } else if (reading.pages > 0) {
-      why = fmt::format("only the first {} were read", reading.objects);
+      why = fmt::format("only the first {}", reading.objects);
+      is_partial = true;
     } else if (reading.failure) {
       return miss(std::move(what), *reading.failure);
     } else {
       why = kNoneLeft;
     }
-    if (!why.empty()) snapshot.unseen.push_back({.what = std::move(what), .why = std::move(why)});
+    if (!why.empty())
+      snapshot.unseen.push_back({.what = std::move(what), .why = std::move(why), .is_partial = is_partial});
   }
 
   uint64_t sent() const {
@@ -233,6 +331,8 @@ class Reader {
   std::string ns_;
   ReadingLimits limits_;
   uint64_t before_;
+  // When all requests end.
+  TimePoint ends_;
   uint64_t taken_ = 0;
   std::vector<Reading> unfinished_;
   // A kind that tells the scope could be listed in the whole cluster.
@@ -258,6 +358,40 @@ Task<void> read_secrets(Reader& reader, Loop& loop, const kube::Discovered& know
   co_await scope.join();
 }
 
+// The logs of containers that fail, as far as there are requests left: they tell which rights are missing.
+Task<void> read_logs(Reader& reader, Loop& loop) {
+  std::vector<readiness::FailedContainer> failing = failing_containers(reader.snapshot);
+  size_t most = std::min<size_t>(kMostLogs, reader.left());
+  if (failing.size() > most) {
+    reader.snapshot.unseen.push_back(
+        {.what = "the logs of some containers that fail", .why = "there are more of them than doctor reads"});
+    failing.resize(most);
+  }
+  Scope scope(loop, co_await current_cancel());
+  for (readiness::FailedContainer& one : failing) scope.spawn(reader.read_log(std::move(one)));
+  co_await scope.join();
+}
+
+// Tries the conversion webhooks that seem to be there, as far as there are requests left. That changes nothing.
+Task<void> try_conversions(Reader& reader, Loop& loop) {
+  Scope scope(loop, co_await current_cancel());
+  size_t tried = 0;
+  for (const Backend& backend : backends_of(reader.snapshot)) {
+    bool is_conversion = backend.role == Backend::Role::conversion;
+    if (!is_conversion || (backend.service && outage_of(reader.snapshot, *backend.service))) continue;
+    object::Definition definition(*backend.owner);
+    auto is_stored = [&](const object::Resource& one) {
+      return definition.version(one.version)["storage"].bool_or(false);
+    };
+    std::vector<object::Resource> served = definition.resources();
+    auto stored = std::ranges::find_if(served, is_stored), other = std::ranges::find_if_not(served, is_stored);
+    if (stored == served.end() || other == served.end() || tried == kMostConversions) continue;
+    ++tried;
+    scope.spawn(reader.convert(*stored, *other));
+  }
+  co_await scope.join();
+}
+
 // The parameters of admission policies, as far as there are requests left.
 Task<void> read_parameters(Reader& reader, Loop& loop, const kube::Discovered& known) {
   Scope scope(loop, co_await current_cancel());
@@ -270,6 +404,17 @@ Task<void> read_parameters(Reader& reader, Loop& loop, const kube::Discovered& k
   for (object::Key& key : keys)
     if (const object::Resource* resource = known.find(key.group, key.kind))
       scope.spawn(reader.look_for(*resource, std::move(key)));
+  co_await scope.join();
+}
+
+// How Helm releases that seem to be pending went on, as far as there are requests left.
+Task<void> read_releases(Reader& reader, Loop& loop, const kube::Discovered& known) {
+  std::vector<PendingRelease> pending = pending_releases(reader.snapshot);
+  pending.resize(std::min(pending.size(), kMostReleases));
+  Scope scope(loop, co_await current_cancel());
+  for (const auto& [record, release] : pending)
+    if (const object::Resource* records = known.find("", record.kind))
+      scope.spawn(reader.list_ended_revisions(*records, release));
   co_await scope.join();
 }
 
@@ -322,10 +467,19 @@ bool reads_all(std::string_view group, std::string_view kind) {
   });
 }
 
+Error silent_error() {
+  return Error(ErrorKind::timeout, fmt::format("the cluster could not be read within {}", short_text(kReadingTakes)))
+      .because("the API server does not answer")
+      .next("kubectl get --raw /readyz?verbose");
+}
+
 Task<Result<Snapshot>> read_snapshot(kube::Client& client, kube::Discovery& discovery, std::string ns,
                                      ReadingLimits limits) {
   Reader reader(client, std::move(ns), limits);
-  auto known = co_await discovery.all();
+  CancelSource cancel(co_await current_cancel());
+  CancelAt timer(client.loop(), client.loop().now() + kReadingTakes, cancel);
+  auto known = co_await discovery.all().governed_by(&cancel);
+  if (!known && timer.fired()) co_return fail(silent_error());
   if (!known) co_return fail(known.error().error());
   reader.count_sent();
   reader.snapshot.resources = (*known)->resources();
@@ -334,11 +488,19 @@ Task<Result<Snapshot>> read_snapshot(kube::Client& client, kube::Discovery& disc
   co_await read_kinds(reader, client.loop(), **known, false);
   co_await read_secrets(reader, client.loop(), **known);
   co_await read_parameters(reader, client.loop(), **known);
+  co_await try_conversions(reader, client.loop());
+  if (const object::Resource* resource = (*known)->find("", "ConfigMap"); resource && reader.left() > 0)
+    co_await reader.list(*resource, kReleasesInConfigMaps);
+  co_await read_logs(reader, client.loop());
+  reader.snapshot.now = client.server_now();
+  co_await read_releases(reader, client.loop(), **known);
   co_await read_bundles(reader, client.loop(), **known);
   co_await reader.read_further_pages();
   CO_TRY(co_await go_on());
-  reader.snapshot.now = client.server_now();
-  std::ranges::sort(reader.snapshot.unseen, {}, &Unseen::text);
+  // ConfigMaps are read twice, for inventories and for Helm.
+  std::vector<Unseen>& unseen = reader.snapshot.unseen;
+  std::ranges::sort(unseen, {}, &Unseen::text);
+  unseen.erase(std::ranges::unique(unseen).begin(), unseen.end());
   co_return std::move(reader.snapshot);
 }
 

@@ -1,6 +1,7 @@
 #include "doctor/show.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/colours.h"
 #include "base/printable.h"
@@ -29,6 +30,7 @@ std::string finding_text(const Finding& finding, bool colours) {
   if (colours) severity = fmt::format("{}{}{}", colour_of(finding.severity), severity, colours::kPlain);
   std::string text = fmt::format("{}: {}\n", severity, printable_line(finding.what));
   for (const std::string& cause : finding.causes) text += line("because", cause);
+  if (!finding.from.empty()) text += line("from", finding.from);
   if (!finding.blocks.empty()) text += line("blocks", finding.blocks);
   if (!finding.next.empty()) text += line("next", finding.next);
   return text + line("code", finding.code);
@@ -39,6 +41,11 @@ size_t count(const Report& report, Severity severity) {
 }
 
 std::string summary_of(const Report& report) {
+  if (report.findings.empty() && report.is_blind)
+    return "nothing was examined: no webhook configuration, workload or pod could be read\n";
+  if (report.findings.empty() && !report.unseen.empty())
+    return fmt::format("no problems found in what could be read ({} of the cluster could not be)\n",
+                       counted(report.unseen.size(), "part"));
   if (report.findings.empty()) return "no problems found\n";
   std::vector<std::string> parts;
   for (Severity severity : {Severity::error, Severity::warning})
@@ -58,6 +65,7 @@ Json json_of(const Finding& finding) {
                          {"what", finding.what},
                          {"causes", Json::Array(finding.causes.begin(), finding.causes.end())},
                          {"next", finding.next}});
+  if (!finding.from.empty()) json.make("from") = finding.from;
   if (!finding.blocks.empty()) json.make("blocks") = finding.blocks;
   Json::Array related;
   for (const object::Key& key : finding.related) related.push_back(json_of(key));
@@ -71,6 +79,16 @@ std::string text_of(const Report& report, bool colours) {
   std::string text;
   for (const Finding& finding : report.findings) text += finding_text(finding, colours) + "\n";
   return text + summary_of(report);
+}
+
+std::vector<std::string> notes_of(const Report& report) {
+  std::map<std::pair<bool, std::string>, std::vector<std::string>> by_reason;
+  for (const Unseen& one : report.unseen) by_reason[{one.is_partial, one.why}].push_back(one.what);
+  std::vector<std::string> notes;
+  for (const auto& [reason, names] : by_reason)
+    notes.push_back(fmt::format("{}: {}: {}", reason.first ? "partly read" : "could not be read",
+                                fmt::join(names, ", "), reason.second));
+  return notes;
 }
 
 Json json_of(const Report& report) {

@@ -24,9 +24,18 @@ struct Unseen {
   std::string what;
   // "this user may not list them"
   std::string why;
+  // Some of it was read.
+  bool is_partial = false;
 
   std::string text() const { return what + ": " + why; }
   bool operator==(const Unseen&) const = default;
+};
+
+// What a container that fails wrote last. No check may quote it: it can hold anything.
+struct ContainerLog {
+  object::Key pod;
+  std::string container;
+  std::string text;
 };
 
 class Snapshot {
@@ -41,6 +50,9 @@ class Snapshot {
 
   // The members of bundles of kinds that are not read as a whole: their metadata.
   std::vector<Json> members;
+  // CRDs whose objects could not be converted, by name, with the words of the API server.
+  std::map<std::string, std::string, std::less<>> failed_conversions;
+  std::vector<ContainerLog> logs;
   // Objects that were asked for by name and do not exist.
   std::set<object::Key> absent;
 
@@ -48,6 +60,9 @@ class Snapshot {
   void add(Json object);
   // Declares that every object of this kind was read, so that one that is not here does not exist.
   void saw_all(std::string_view kind) { complete_.emplace(kind); }
+  // Declares that some objects of this kind were read, if there are any.
+  void saw_some(std::string_view kind) { begun_.emplace(kind); }
+  bool sees_some(std::string_view kind) const { return begun_.contains(kind); }
 
   // Returns the objects of a kind. Kinds are told apart by their name alone: doctor reads no two of the same name.
   const std::vector<Json>& all(std::string_view kind) const;
@@ -72,6 +87,7 @@ class Snapshot {
   // The positions of the objects of a kind, by namespace.
   std::map<std::string, std::map<std::string, std::vector<size_t>, std::less<>>, std::less<>> places_;
   std::set<std::string, std::less<>> complete_;
+  std::set<std::string, std::less<>> begun_;
   std::set<std::pair<std::string, std::string>> members_of_;
 };
 

@@ -1,6 +1,7 @@
 // Which findings concern a subject.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "admission/match.h"
 #include "doctor/doctor.h"
@@ -38,22 +39,37 @@ std::optional<admission::Attributes> request_with(const Snapshot& snapshot, cons
   admission::Attributes request = request_for(snapshot, *resource, namespace_of(object));
   request.name = name_of(object);
   request.object = object;
-  request.old_object = object;
-  request.operation = admission::Operation::update;
   return request;
 }
 
-bool guards(const admission::Webhook& webhook, admission::Attributes& request) {
-  return std::ranges::any_of(std::to_array({admission::Operation::create, admission::Operation::update}),
-                             [&](admission::Operation operation) {
-                               request.operation = operation;
-                               return admission::match(webhook, request).outcome != admission::Match::Outcome::no;
-                             });
+// The requests for an object that webhooks can be called for. One that need not be in the cluster is not deleted.
+std::vector<admission::Attributes> requests_for(const Snapshot& snapshot, const Json& object, bool is_stored) {
+  std::optional<admission::Attributes> request = request_with(snapshot, object);
+  if (!request) return {};
+  std::vector<admission::Attributes> requests(is_stored ? 3 : 2, *request);
+  requests[0].operation = admission::Operation::create;
+  requests[1].operation = admission::Operation::update;
+  requests[1].old_object = object;
+  if (is_stored) {
+    requests[2].operation = admission::Operation::remove;
+    requests[2].old_object = std::exchange(requests[2].object, Json());
+  }
+  return requests;
 }
 
-// Why a webhook whose rules match the request is not called; empty if it is called, or if its rules do not match.
-std::string why_skipped(const admission::Webhook& webhook, admission::Attributes& request) {
-  if (!admission::may_guard(webhook.rules, webhook.match_policy, request) || guards(webhook, request)) return {};
+bool guards(const admission::Webhook& webhook, const std::vector<admission::Attributes>& requests) {
+  return std::ranges::any_of(requests, [&](const admission::Attributes& request) {
+    return admission::match(webhook, request).outcome != admission::Match::Outcome::no;
+  });
+}
+
+// Why a webhook whose rules match a request is not called; empty if it is called, or if its rules match none.
+std::string why_skipped(const admission::Webhook& webhook, const std::vector<admission::Attributes>& requests) {
+  auto found = std::ranges::find_if(requests, [&](const admission::Attributes& request) {
+    return admission::may_guard(webhook.rules, webhook.match_policy, request);
+  });
+  if (found == requests.end() || guards(webhook, requests)) return {};
+  const admission::Attributes& request = *found;
   auto in_namespace = admission::match_namespace(webhook.namespace_selector, request);
   if (in_namespace && !*in_namespace)
     return fmt::format("its namespaceSelector does not match namespace {}", request.ns);
@@ -64,10 +80,9 @@ std::string why_skipped(const admission::Webhook& webhook, admission::Attributes
 }
 
 void add_skipped(const Snapshot& snapshot, const Json& object, Findings& findings) {
-  std::optional<admission::Attributes> request = request_with(snapshot, object);
-  if (!request) return;
+  std::vector<admission::Attributes> requests = requests_for(snapshot, object, true);
   for (const admission::Webhook& webhook : webhooks_of(snapshot)) {
-    std::string why = why_skipped(webhook, *request);
+    std::string why = why_skipped(webhook, requests);
     if (why.empty()) continue;
     findings.push_back({.code = "webhook-skips-object",
                         .severity = Severity::info,
@@ -79,16 +94,42 @@ void add_skipped(const Snapshot& snapshot, const Json& object, Findings& finding
   }
 }
 
+bool is_custom(const Snapshot& snapshot, const object::Key& key) {
+  return std::ranges::any_of(snapshot.all("CustomResourceDefinition"), [&](const Json& definition) {
+    const Json& spec = definition["spec"];
+    return spec["group"].string_or("") == key.group && spec["names"]["kind"].string_or("") == key.kind;
+  });
+}
+
+// A custom resource that no webhook checks: those of its operator may be disabled.
+void add_unguarded(const Snapshot& snapshot, const Json& object, Findings& findings) {
+  object::Key key = key_of(object);
+  bool sees_webhooks =
+      snapshot.sees_all("ValidatingWebhookConfiguration") && snapshot.sees_all("MutatingWebhookConfiguration");
+  std::vector<admission::Attributes> requests = requests_for(snapshot, object, true);
+  if (!sees_webhooks || requests.empty() || !is_custom(snapshot, key)) return;
+  for (const admission::Webhook& webhook : webhooks_of(snapshot))
+    for (const admission::Attributes& request : requests)
+      if (admission::may_guard(webhook.rules, webhook.match_policy, request)) return;
+  findings.push_back(
+      {.code = "webhook-none",
+       .severity = Severity::info,
+       .object = key,
+       .what = fmt::format("no webhook checks {}", key.text()),
+       .causes = {fmt::format("no webhook has rules for {}.{}", requests.front().resource.resource, key.group),
+                  "if its operator has webhooks, they are disabled or not installed"},
+       .next = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"});
+}
+
 // The objects that webhooks of a configuration guard.
 std::vector<std::string> guarded_by(const Snapshot& snapshot, const object::Key& configuration,
-                                    const std::vector<Json>& objects) {
+                                    const std::vector<Json>& objects, bool are_stored) {
   std::vector<std::string> guarded;
   std::vector<admission::Webhook> webhooks = webhooks_of(snapshot);
   std::erase_if(webhooks, [&](const admission::Webhook& one) { return key_of(one) != configuration; });
   for (const Json& object : objects) {
-    std::optional<admission::Attributes> request = request_with(snapshot, object);
-    if (!request) continue;
-    if (std::ranges::any_of(webhooks, [&](const admission::Webhook& one) { return guards(one, *request); }))
+    std::vector<admission::Attributes> requests = requests_for(snapshot, object, are_stored);
+    if (std::ranges::any_of(webhooks, [&](const admission::Webhook& one) { return guards(one, requests); }))
       guarded.push_back(key_of(object).text());
   }
   return guarded;
@@ -100,6 +141,14 @@ Result<Findings> about_webhook(const Snapshot& snapshot, Findings findings, cons
   std::set<object::Key> wanted;
   for (const admission::Webhook& webhook : webhooks_of(snapshot))
     if (webhook.name == name || webhook.configuration == name) wanted.insert(key_of(webhook));
+  std::vector<std::string_view> unread;
+  for (std::string_view kind : {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"})
+    if (!snapshot.sees_all(kind)) unread.push_back(kind);
+  if (wanted.empty() && !unread.empty())
+    return fail(
+        Error(ErrorKind::denied, fmt::format("webhook {} was not found, and not all webhooks could be read", name))
+            .because(fmt::format("{}s could not be read, or not all of them", fmt::join(unread, "s and ")))
+            .next("kubectl auth can-i list validatingwebhookconfigurations,mutatingwebhookconfigurations"));
   if (wanted.empty())
     return fail(Error(ErrorKind::not_found, fmt::format("there is no webhook and no webhook configuration {}", name))
                     .next("kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"));
@@ -123,19 +172,24 @@ Findings about_namespace(const Snapshot& snapshot, Findings findings, const std:
   return findings;
 }
 
-Findings about_objects(const Snapshot& snapshot, Findings findings, const std::vector<Json>& objects) {
+Findings about_objects(const Snapshot& snapshot, Findings findings, const std::vector<Json>& objects, bool are_stored) {
   Findings kept;
   for (Finding& finding : findings) {
     bool is_direct = std::ranges::any_of(objects, [&](const Json& one) { return concerns(finding, key_of(one)); });
     if (is_direct) kept.push_back(std::move(finding));
     else if (is_configuration(finding.object) && finding.severity != Severity::info) {
-      std::vector<std::string> guarded = guarded_by(snapshot, finding.object, objects);
+      std::vector<std::string> guarded = guarded_by(snapshot, finding.object, objects, are_stored);
       if (guarded.empty()) continue;
       if (!finding.blocks.empty()) finding.blocks = listed(guarded);
       kept.push_back(std::move(finding));
     }
   }
-  if (objects.size() == 1) add_skipped(snapshot, objects.front(), kept);
+  if (objects.size() == 1) {
+    add_skipped(snapshot, objects.front(), kept);
+    add_unguarded(snapshot, objects.front(), kept);
+  }
+  if (are_stored)
+    for (const Json& object : objects) check_subject(snapshot, object, kept);
   return kept;
 }
 

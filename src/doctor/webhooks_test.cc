@@ -35,6 +35,27 @@ webhooks:
   EXPECT_THAT(found(), IsEmpty());
 }
 
+TEST_F(DoctorTest, GateLeftBehind) {
+  add(kGateObjects);
+  EXPECT_EQ(only(),
+            "warning gate-left-behind: gate fairlead-gate is gone, and its webhook configurations are still there\n"
+            "because service operator/fairlead-gate does not exist\n"
+            "next kubectl delete mutatingwebhookconfigurations -l fairlead.dev/gate=fairlead-gate");
+}
+
+TEST_F(DoctorTest, GateNotAnswering) {
+  add(kGateObjects);
+  add(R"(
+apiVersion: v1
+kind: Service
+metadata: {name: fairlead-gate, namespace: operator}
+spec: {selector: {app: nobody}, ports: [{port: 443}]}
+)");
+  EXPECT_THAT(only(), testing::StartsWith("warning gate-not-answering: gate fairlead-gate does not answer, so no "
+                                          "request waits for webhooks that come up\n"
+                                          "because service operator/fairlead-gate has no endpoints\n"));
+}
+
 TEST_F(DoctorTest, WebhookOrphaned) {
   std::erase_if(objects_, [](const Json& one) { return namespace_of(one) == "operator"; });
   remove("Namespace", "operator");
@@ -53,6 +74,30 @@ TEST_F(DoctorTest, WebhookServiceMissing) {
                                 "blocks CREATE and UPDATE of widgets.example.com in every namespace\n"
                                 "next kubectl -n operator get services",
                                 kWebhook));
+}
+
+TEST_F(DoctorTest, AnOperatorThatIsGoneIsKnownByItsLease) {
+  remove("Service", "hook");
+  add(R"(
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: dynamo-operator-ns-lock, namespace: operator}
+spec: {holderIdentity: "pod-0_1", leaseDurationSeconds: 30, renewTime: "2030-02-28T20:00:00.000000Z"}
+)");
+  EXPECT_EQ(only(), fmt::format("error webhook-service-missing: {} cannot be called\n"
+                                "because service operator/hook does not exist\n"
+                                "because the operator of the namespace is gone: pod-0_1 has not renewed Lease "
+                                "operator/dynamo-operator-ns-lock since 2030-02-28T20:00:00.000000Z\n"
+                                "blocks CREATE and UPDATE of widgets.example.com in every namespace\n"
+                                "next kubectl -n operator get services; or, if it is not to come back: kubectl delete "
+                                "validatingwebhookconfiguration widgets",
+                                kWebhook));
+  // One that was released, or renewed a moment ago, says nothing of the kind.
+  for (auto [field, value] :
+       {std::pair("holderIdentity", R"("")"), {"renewTime", R"("2099-01-01T00:00:00.000000Z")"}}) {
+    set(object("Lease", "dynamo-operator-ns-lock"), {"spec", field}, value);
+    EXPECT_THAT(only(), testing::Not(testing::HasSubstr("is gone")));
+  }
 }
 
 TEST_F(DoctorTest, WhatWasNotReadIsNotMissing) {
@@ -103,6 +148,19 @@ TEST_F(DoctorTest, WebhookSkipped) {
                         "because not checked: CREATE and UPDATE of widgets.example.com in every namespace\n"
                         "next kubectl -n operator describe pod hook-1",
                         kWebhook));
+}
+
+TEST_F(DoctorTest, WebhookSkippedWithoutPodsSinceItsEndpointsWereRemoved) {
+  set(first_webhook(), {"failurePolicy"}, R"("Ignore")");
+  remove("Pod", "hook-1");
+  set(object("EndpointSlice", "hook-1"), {"endpoints"}, "[]");
+  set(object("EndpointSlice", "hook-1"), {"metadata", "annotations"},
+      R"({"endpoints.kubernetes.io/last-change-trigger-time": "2030-02-03T00:00:00Z"})");
+  set(object("Deployment", "hook"), {"status"}, R"({"observedGeneration": 1})");
+  Findings all = findings();
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all[0].code, "webhook-skipped");
+  EXPECT_TRUE(all[0].what.ends_with(", since 2030-02-03T00:00:00Z")) << all[0].what;
 }
 
 TEST_F(DoctorTest, WebhookCritical) {
@@ -198,6 +256,8 @@ TEST_F(DoctorTest, WebhookSingleReplica) {
 TEST_F(DoctorTest, WebhookNoBudget) {
   set(object("PodDisruptionBudget", "hook"), {"spec", "selector", "matchLabels", "app"}, R"("other")");
   EXPECT_THAT(found(), ElementsAre("info webhook-no-budget"));
+  EXPECT_EQ(findings()[0].next,
+            "kubectl -n operator create poddisruptionbudget hook --min-available=1 --selector=app=hook");
 }
 
 TEST_F(DoctorTest, WebhookNetworkPolicy) {
@@ -231,13 +291,69 @@ TEST_F(DoctorTest, WebhookSkipsObject) {
   set(first_webhook(), {"objectSelector"}, R"({"matchLabels": {"checked": "yes"}})");
   Json widget = *Json::parse(R"({"apiVersion": "example.com/v1", "kind": "Widget",
                                  "metadata": {"name": "w", "namespace": "default"}})");
-  Findings about = about_objects(snapshot(), findings(), {widget});
+  Findings about = about_objects(snapshot(), findings(), {widget}, true);
   ASSERT_EQ(about.size(), 1u);
   EXPECT_EQ(about[0].code, "webhook-skips-object");
   EXPECT_EQ(about[0].what, fmt::format("{} is not called for Widget default/w", kWebhook));
   EXPECT_THAT(about[0].causes, ElementsAre("its objectSelector does not match the labels of the object"));
   set(widget, {"metadata", "labels"}, R"({"checked": "yes"})");
-  EXPECT_THAT(about_objects(snapshot(), findings(), {widget}), IsEmpty());
+  EXPECT_THAT(about_objects(snapshot(), findings(), {widget}, true), IsEmpty());
+}
+
+TEST_F(DoctorTest, WebhookNone) {
+  add(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets}
+  versions: [{name: v1, served: true, storage: true}]
+status:
+  storedVersions: [v1]
+  conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]
+)");
+  Json widget = *Json::parse(R"({"apiVersion": "example.com/v1", "kind": "Widget",
+                                 "metadata": {"name": "w", "namespace": "default"}})");
+  EXPECT_THAT(about_objects(snapshot(), findings(), {widget}, true), IsEmpty());
+  remove("ValidatingWebhookConfiguration", "widgets");
+  for (bool is_stored : {true, false}) {
+    Findings about = about_objects(snapshot(), findings(), {widget}, is_stored);
+    ASSERT_EQ(about.size(), 1u);
+    EXPECT_EQ(about[0].code, "webhook-none");
+    EXPECT_EQ(about[0].severity, Severity::info);
+    EXPECT_EQ(about[0].what, "no webhook checks Widget default/w");
+    EXPECT_THAT(about[0].causes, ElementsAre("no webhook has rules for widgets.example.com",
+                                             "if its operator has webhooks, they are disabled or not installed"));
+  }
+  EXPECT_THAT(found(), IsEmpty()) << "many kinds have no webhook";
+  Json map =
+      *Json::parse(R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "default"}})");
+  EXPECT_THAT(about_objects(snapshot(), findings(), {map}, true), IsEmpty());
+}
+
+TEST_F(DoctorTest, WebhookSkipsObjectWhateverTheOperation) {
+  set(first_webhook(), {"objectSelector"}, R"({"matchLabels": {"checked": "yes"}})");
+  Json widget = *Json::parse(R"({"apiVersion": "example.com/v1", "kind": "Widget",
+                                 "metadata": {"name": "w", "namespace": "default"}})");
+  for (std::string_view operation : {"CREATE", "UPDATE", "DELETE"}) {
+    first_webhook().make("rules").if_array()->front().make("operations") = Json::Array{operation};
+    Findings about = about_objects(snapshot(), findings(), {widget}, true);
+    ASSERT_EQ(about.size(), 1u) << operation;
+    EXPECT_EQ(about[0].code, "webhook-skips-object");
+  }
+}
+
+TEST_F(DoctorTest, AWebhookThatOnlyGuardsDeletionsConcernsStoredObjects) {
+  first_webhook().make("rules").if_array()->front().make("operations") = Json::Array{"DELETE"};
+  remove("Service", "hook");
+  Json widget = *Json::parse(R"({"apiVersion": "example.com/v1", "kind": "Widget",
+                                 "metadata": {"name": "w", "namespace": "default"}})");
+  Findings about = about_objects(snapshot(), findings(), {widget}, true);
+  ASSERT_EQ(about.size(), 1u);
+  EXPECT_EQ(about[0].code, "webhook-service-missing");
+  EXPECT_THAT(about_objects(snapshot(), findings(), {widget}, false), IsEmpty()) << "a manifest is not deleted";
 }
 
 TEST_F(DoctorTest, OnlyWhatConcernsTheSubjectIsKept) {
@@ -252,12 +368,12 @@ TEST_F(DoctorTest, OnlyWhatConcernsTheSubjectIsKept) {
   EXPECT_EQ(about_namespace(broken, all, "default").size(), 1u) << "the webhook refuses requests there";
   Json widget = *Json::parse(R"({"apiVersion": "example.com/v1", "kind": "Widget",
                                  "metadata": {"name": "w", "namespace": "default"}})");
-  Findings about = about_objects(broken, all, {widget});
+  Findings about = about_objects(broken, all, {widget}, true);
   ASSERT_EQ(about.size(), 1u);
   EXPECT_EQ(about[0].blocks, "Widget default/w");
   Json map =
       *Json::parse(R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "w", "namespace": "default"}})");
-  EXPECT_THAT(about_objects(broken, all, {map}), IsEmpty());
+  EXPECT_THAT(about_objects(broken, all, {map}, true), IsEmpty());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "doctor/checks.h"
 #include "doctor/internal/backends.h"
 #include "doctor/internal/texts.h"
+#include "readiness/verdict.h"
 
 namespace fairlead::doctor {
 namespace {
@@ -57,7 +58,9 @@ void check_account(const Snapshot& snapshot, const Json& workload, Findings& fin
   object::Key key = key_of(workload);
   bool wants_pods = workload["spec"]["replicas"].int_or(1) > 0 && !workload["metadata"].contains("deletionTimestamp");
   if (!wants_pods || account == "default" || snapshot.find("ServiceAccount", key.ns, account)) return;
-  int64_t ready = workload["status"]["readyReplicas"].int_or(workload["status"]["numberReady"].int_or(0));
+  const Json& status = workload["status"];
+  // Of a Job these are the pods that run.
+  int64_t ready = status["readyReplicas"].int_or(status["numberReady"].int_or(status["ready"].int_or(0)));
   findings.push_back(
       {.code = "workload-account-missing",
        .severity = ready > 0 ? Severity::warning : Severity::error,
@@ -81,6 +84,8 @@ void check_access(const Snapshot& snapshot, Findings& findings) {
   if (!snapshot.sees_all("ServiceAccount")) return;
   for (std::string_view kind : kWorkloads)
     for (const Json& workload : snapshot.all(kind)) check_account(snapshot, workload, findings);
+  for (const Json& job : snapshot.all("Job"))
+    if (readiness::judge(job).state == readiness::State::in_progress) check_account(snapshot, job, findings);
 }
 
 }  // namespace fairlead::doctor

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "admission/client_config.h"
+#include "admission/own.h"
 #include "doctor/internal/texts.h"
 #include "object/condition.h"
 #include "object/definition.h"
 #include "object/selector.h"
-#include "readiness/shadow_objects.h"
 #include "readiness/why.h"
 
 namespace fairlead::doctor {
@@ -15,12 +15,8 @@ namespace {
 
 constexpr std::string_view kConfigurations[] = {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"};
 
-bool is_shadow(const Json& configuration) {
-  return configuration["metadata"]["labels"].contains(readiness::kShadowLabel);
-}
-
 void add_webhooks(std::vector<Backend>& backends, const Json& configuration) {
-  if (is_shadow(configuration)) return;
+  if (admission::is_of_fairlead(configuration)) return;
   for (admission::Webhook& webhook : admission::read_webhooks(configuration))
     backends.push_back({.role = Backend::Role::webhook,
                         .owner = &configuration,
@@ -69,6 +65,17 @@ std::string unready_since(const std::vector<const Json*>& pods) {
   return std::string(newest);
 }
 
+// When the endpoints of a Service last changed, which is when the last of them was removed if there are none.
+std::string emptied_since(const readiness::Objects& slices, const Json& service) {
+  std::string_view newest;
+  for (const Json* slice : slices)
+    if ((*slice)["metadata"]["labels"]["kubernetes.io/service-name"].string_or("") == name_of(service))
+      newest = std::max(
+          newest,
+          (*slice)["metadata"]["annotations"]["endpoints.kubernetes.io/last-change-trigger-time"].string_or(""));
+  return std::string(newest);
+}
+
 Outage without_endpoints(const Snapshot& snapshot, const Json& service, const readiness::Objects& slices) {
   std::vector<const Json*> pods = pods_behind(snapshot, service);
   readiness::Why why = readiness::why_no_endpoints(service, slices, pods);
@@ -76,7 +83,7 @@ Outage without_endpoints(const Snapshot& snapshot, const Json& service, const re
                 .causes = std::move(why.causes),
                 .next = std::move(why.next),
                 .related = {key_of(service)},
-                .since = unready_since(pods)};
+                .since = pods.empty() ? emptied_since(slices, service) : unready_since(pods)};
   for (const Json* workload : workloads_behind(snapshot, service)) {
     outage.related.push_back(key_of(*workload));
     if (pods.empty() && (*workload)["spec"]["replicas"].int_or(1) == 0) {
@@ -109,7 +116,7 @@ std::vector<admission::Webhook> webhooks_of(const Snapshot& snapshot) {
   std::vector<admission::Webhook> all;
   for (std::string_view kind : kConfigurations)
     for (const Json& configuration : snapshot.all(kind)) {
-      if (is_shadow(configuration)) continue;
+      if (admission::is_of_fairlead(configuration)) continue;
       for (admission::Webhook& webhook : admission::read_webhooks(configuration)) all.push_back(std::move(webhook));
     }
   return all;

@@ -1,3 +1,5 @@
+#include "doctor/internal/ca_bundles.h"
+
 #include <algorithm>
 #include <map>
 
@@ -5,7 +7,7 @@
 #include "base/base64.h"
 #include "doctor/checks.h"
 #include "doctor/internal/backends.h"
-#include "doctor/internal/ca_bundle.h"
+#include "doctor/internal/certificates.h"
 #include "doctor/internal/texts.h"
 
 namespace fairlead::doctor {

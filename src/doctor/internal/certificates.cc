@@ -1,10 +1,12 @@
+#include "doctor/internal/certificates.h"
+
 #include <algorithm>
 #include <set>
 
 #include "base/base64.h"
 #include "doctor/checks.h"
 #include "doctor/internal/backends.h"
-#include "doctor/internal/ca_bundle.h"
+#include "doctor/internal/ca_bundles.h"
 #include "doctor/internal/serving_secrets.h"
 #include "doctor/internal/texts.h"
 
@@ -59,6 +61,8 @@ class Examination {
       return add("certificate-key-mismatch", "the key in the Secret does not belong to its certificate");
     if (leaf.not_after() <= snapshot_.now)
       return add("certificate-expired", fmt::format("it expired on {}", day_of(leaf.not_after())));
+    if (leaf.not_before() > snapshot_.now)
+      return add("certificate-not-yet-valid", fmt::format("it is valid only from {} on", second_of(leaf.not_before())));
     if (!leaf.is_valid_for(backend_.host()))
       return add("certificate-wrong-name", fmt::format("it is for {}, not for {}", names(leaf), backend_.host()));
     if (is_untrusted())

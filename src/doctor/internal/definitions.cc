@@ -22,14 +22,19 @@ std::string message_of(const Json& condition) {
 }
 
 void check_conversion(const Snapshot& snapshot, const Backend& backend, Findings& findings) {
-  if (!backend.service) return;
-  std::optional<Outage> outage = outage_of(snapshot, *backend.service);
-  if (!outage) return;
   object::Key key = key_of(*backend.owner);
+  std::optional<Outage> outage = backend.service ? outage_of(snapshot, *backend.service) : std::nullopt;
+  auto failed = snapshot.failed_conversions.find(key.name);
+  bool has_failed = failed != snapshot.failed_conversions.end();
+  if (!outage && !has_failed) return;
+  if (!outage)
+    outage = Outage{.causes = {plain_text(failed->second, kMessageBytes)},
+                    .next = fmt::format("fairlead wait crd/{} --for functional --layers --timeout 30s", key.name),
+                    .related = {}};
   findings.push_back({.code = "conversion-dead",
                       .severity = Severity::error,
                       .object = key,
-                      .what = fmt::format("{} cannot be called", backend.text),
+                      .what = fmt::format("{} {}", backend.text, has_failed ? "does not work" : "cannot be called"),
                       .causes = std::move(outage->causes),
                       .blocks = fmt::format("reading {} in versions other than the stored one, garbage collection, and "
                                             "the deletion of namespaces",

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/timestamp.h"
-#include "doctor/checks.h"
+#include "doctor/internal/subject.h"
 #include "doctor/internal/texts.h"
 #include "removal/diagnosis/stuck.h"
 
@@ -11,6 +11,8 @@ namespace {
 
 // Controllers get this long to remove their finalizers.
 constexpr Duration kDeletionTakes = std::chrono::minutes(5);
+// Whoever asks about an object that is being deleted has waited already.
+constexpr Duration kAskedDeletionTakes = std::chrono::seconds(10);
 
 std::vector<Json> both(const Snapshot& snapshot, std::string_view first, std::string_view second) {
   std::vector<Json> all = snapshot.all(first);
@@ -70,9 +72,9 @@ class Cases {
   removal::Evidence evidence_;
 };
 
-bool is_stuck(const Snapshot& snapshot, const Json& object) {
+bool is_stuck(const Snapshot& snapshot, const Json& object, Duration patience = kDeletionTakes) {
   std::optional<WallTime> deleted = parse_timestamp(object["metadata"]["deletionTimestamp"].string_or(""));
-  return deleted && *deleted + kDeletionTakes < snapshot.now;
+  return deleted && *deleted + patience < snapshot.now;
 }
 
 Finding finding_for(const Json& object, removal::Explanation why) {
@@ -89,6 +91,11 @@ Finding finding_for(const Json& object, removal::Explanation why) {
 }
 
 }  // namespace
+
+std::optional<Finding> stuck_deletion(const Snapshot& snapshot, const Json& object) {
+  if (!is_stuck(snapshot, object, kAskedDeletionTakes)) return std::nullopt;
+  return finding_for(object, Cases(snapshot).explain(object));
+}
 
 void check_deletions(const Snapshot& snapshot, Findings& findings) {
   std::optional<Cases> cases;

@@ -19,20 +19,22 @@ struct Deprecated {
   std::string_view instead;
 };
 
-// From Kubernetes' deprecated API migration guide.
+// From Kubernetes' deprecated API migration guide, and since 1.33 from the lifecycles that its own types declare. A
+// beta version that nothing replaces yet is not listed.
 constexpr auto kDeprecated = std::to_array<Deprecated>({
     {"extensions/v1beta1", "Deployment DaemonSet ReplicaSet", "1.16", "apps/v1"},
     {"extensions/v1beta1", "NetworkPolicy", "1.16", "networking.k8s.io/v1"},
     {"extensions/v1beta1", "PodSecurityPolicy", "1.16", ""},
     {"extensions/v1beta1", "Ingress", "1.22", "networking.k8s.io/v1"},
-    {"apps/v1beta1", "Deployment StatefulSet ControllerRevision", "1.16", "apps/v1"},
+    {"apps/v1beta1", "Deployment StatefulSet ReplicaSet ControllerRevision", "1.16", "apps/v1"},
     {"apps/v1beta2", "Deployment StatefulSet DaemonSet ReplicaSet ControllerRevision", "1.16", "apps/v1"},
     {"admissionregistration.k8s.io/v1beta1", "ValidatingWebhookConfiguration MutatingWebhookConfiguration", "1.22",
      "admissionregistration.k8s.io/v1"},
     {"apiextensions.k8s.io/v1beta1", "CustomResourceDefinition", "1.22", "apiextensions.k8s.io/v1"},
     {"apiregistration.k8s.io/v1beta1", "APIService", "1.22", "apiregistration.k8s.io/v1"},
     {"authentication.k8s.io/v1beta1", "TokenReview", "1.22", "authentication.k8s.io/v1"},
-    {"authorization.k8s.io/v1beta1", "LocalSubjectAccessReview SelfSubjectAccessReview SubjectAccessReview", "1.22",
+    {"authorization.k8s.io/v1beta1",
+     "LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview", "1.22",
      "authorization.k8s.io/v1"},
     {"certificates.k8s.io/v1beta1", "CertificateSigningRequest", "1.22", "certificates.k8s.io/v1"},
     {"coordination.k8s.io/v1beta1", "Lease", "1.22", "coordination.k8s.io/v1"},
@@ -46,7 +48,7 @@ constexpr auto kDeprecated = std::to_array<Deprecated>({
     {"events.k8s.io/v1beta1", "Event", "1.25", "events.k8s.io/v1"},
     {"autoscaling/v2beta1", "HorizontalPodAutoscaler", "1.25", "autoscaling/v2"},
     {"node.k8s.io/v1beta1", "RuntimeClass", "1.25", "node.k8s.io/v1"},
-    {"policy/v1beta1", "PodDisruptionBudget", "1.25", "policy/v1"},
+    {"policy/v1beta1", "PodDisruptionBudget Eviction", "1.25", "policy/v1"},
     {"policy/v1beta1", "PodSecurityPolicy", "1.25", ""},
     {"autoscaling/v2beta2", "HorizontalPodAutoscaler", "1.26", "autoscaling/v2"},
     {"flowcontrol.apiserver.k8s.io/v1beta1", "FlowSchema PriorityLevelConfiguration", "1.26",
@@ -56,6 +58,19 @@ constexpr auto kDeprecated = std::to_array<Deprecated>({
      "flowcontrol.apiserver.k8s.io/v1"},
     {"flowcontrol.apiserver.k8s.io/v1beta3", "FlowSchema PriorityLevelConfiguration", "1.32",
      "flowcontrol.apiserver.k8s.io/v1"},
+    {"authentication.k8s.io/v1beta1", "SelfSubjectReview", "1.33", "authentication.k8s.io/v1"},
+    {"admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding", "1.34",
+     "admissionregistration.k8s.io/v1"},
+    {"networking.k8s.io/v1beta1", "IPAddress ServiceCIDR", "1.37", "networking.k8s.io/v1"},
+    {"storage.k8s.io/v1beta1", "VolumeAttributesClass", "1.37", "storage.k8s.io/v1"},
+    {"resource.k8s.io/v1beta1", "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice", "1.38",
+     "resource.k8s.io/v1"},
+    {"resource.k8s.io/v1beta2", "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice", "1.39",
+     "resource.k8s.io/v1"},
+    {"admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding", "1.40",
+     "admissionregistration.k8s.io/v1"},
+    {"certificates.k8s.io/v1beta1", "ClusterTrustBundle PodCertificateRequest", "1.40", "certificates.k8s.io/v1"},
+    {"storagemigration.k8s.io/v1beta1", "StorageVersionMigration", "1.40", "storagemigration.k8s.io/v1"},
     {"v1", "ComponentStatus", "", ""},
     {"v1", "Endpoints", "", "discovery.k8s.io/v1, kind EndpointSlice"},
 });
@@ -148,10 +163,15 @@ std::optional<Finding> judge(const Snapshot& snapshot, const std::vector<Json>& 
 
 }  // namespace
 
-void check_versions(const Snapshot& snapshot, const std::vector<Json>& bundle, Findings& findings) {
+void check_versions(const Snapshot& snapshot, const std::vector<Json>& bundle, const std::vector<std::string>& sources,
+                    Findings& findings) {
   if (snapshot.resources.empty()) return;
-  for (const Json& object : bundle)
-    if (std::optional<Finding> finding = judge(snapshot, bundle, object)) findings.push_back(*std::move(finding));
+  for (size_t i = 0; i < bundle.size(); ++i) {
+    std::optional<Finding> finding = judge(snapshot, bundle, bundle[i]);
+    if (!finding) continue;
+    if (i < sources.size()) finding->from = sources[i];
+    findings.push_back(*std::move(finding));
+  }
 }
 
 }  // namespace fairlead::doctor

@@ -1,10 +1,11 @@
 // Admission policies that have no effect, or that cannot be evaluated.
+#include "doctor/internal/policies.h"
+
 #include <algorithm>
 
 #include "admission/policy.h"
 #include "base/plain_text.h"
 #include "doctor/checks.h"
-#include "doctor/internal/parameters.h"
 #include "doctor/internal/texts.h"
 #include "readiness/shadow_objects.h"
 

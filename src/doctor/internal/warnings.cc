@@ -8,13 +8,17 @@
 #include "doctor/internal/backends.h"
 #include "doctor/internal/texts.h"
 #include "kube/faults/webhook_text.h"
+#include "kube/pod_log.h"
 #include "readiness/closer_look.h"
+#include "readiness/why.h"
 
 namespace fairlead::doctor {
 namespace {
 
 // Kubernetes keeps Events for an hour unless it is told otherwise.
 constexpr Duration kRecent = std::chrono::hours(1);
+// Longer lines of a log are cut off.
+constexpr size_t kLineBytes = 4096;
 constexpr std::string_view kAccountPrefix = "system:serviceaccount:";
 
 // The warnings of the last hour, the newest first.
@@ -55,6 +59,14 @@ std::optional<std::string> read_until(std::string_view& text, std::string_view m
   return before;
 }
 
+// Whether the text stays one word in a shell, and means nothing special there.
+bool is_word(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-._:/@+").contains(c);
+  });
+}
+
 struct Account {
   object::Key key;
   std::string text;
@@ -72,40 +84,104 @@ Account account_of(const std::string& user) {
   return {.key = key, .text = key.text()};
 }
 
-Finding finding_for(const Snapshot& snapshot, const std::string& user, const std::vector<Denial>& denials,
-                    const Json& newest) {
+// The rights that one user lacks, and what says so.
+struct Refused {
+  std::vector<Denial> denials;
+  const Json* newest_event = nullptr;
+  const ContainerLog* log = nullptr;
+  std::vector<object::Key> related;
+
+  void add(Denial denial) {
+    if (std::ranges::find(denials, denial) == denials.end()) denials.push_back(std::move(denial));
+  }
+};
+
+Finding finding_for(const Snapshot& snapshot, const std::string& user, Refused refused) {
   Account account = account_of(user);
   std::vector<std::string> rights;
-  for (const Denial& one : denials)
+  for (const Denial& one : refused.denials)
     rights.push_back(fmt::format("{} {}{}", one.verb, one.resource, one.ns.empty() ? "" : " in " + one.ns));
-  object::Key about = object_of(snapshot, newest);
-  const Denial& first = denials.front();
+  std::vector<std::string> causes;
+  if (refused.newest_event) {
+    object::Key about = object_of(snapshot, *refused.newest_event);
+    causes.push_back(fmt::format("an Event of {} says so: {}", about.text(), event_text(*refused.newest_event)));
+    refused.related.push_back(std::move(about));
+  }
+  if (refused.log)
+    causes.push_back(
+        fmt::format("container {} of {} says so in its log", refused.log->container, refused.log->pod.text()));
+  const Denial& first = refused.denials.front();
   return {.code = "access-denied",
           .severity = Severity::warning,
           .object = account.key,
           .what = fmt::format("{} may not {}", account.text, listed(rights)),
-          .causes = {fmt::format("an Event of {} says so: {}", about.text(), event_text(newest))},
+          .causes = std::move(causes),
           .next = fmt::format("kubectl auth can-i {} {} --as={}{}", first.verb, first.resource, user,
                               first.ns.empty() ? " --all-namespaces" : fmt::format(" -n {}", first.ns)),
-          .related = {std::move(about)}};
+          .related = std::move(refused.related)};
+}
+
+// Takes the backslashes away that logs in JSON put before quotes.
+std::string without_escapes(std::string_view line) {
+  std::string text;
+  for (size_t i = 0; i < line.size(); ++i)
+    if (line[i] != '\\' || i + 1 == line.size() || line[i + 1] != '"') text += line[i];
+  return text;
+}
+
+// The rights that a container says its own account lacks. What it says about others is not believed.
+std::vector<Denial> denials_in(const Snapshot& snapshot, const ContainerLog& log) {
+  std::vector<Denial> denials;
+  const Json* pod = snapshot.find("Pod", log.pod.ns, log.pod.name);
+  if (!pod) return denials;
+  std::string user =
+      fmt::format("{}{}:{}", kAccountPrefix, log.pod.ns, (*pod)["spec"]["serviceAccountName"].string_or("default"));
+  kube::LogLines lines(kLineBytes);
+  auto read = [&](std::string_view line) {
+    std::optional<Denial> denial = read_denial(without_escapes(line));
+    if (denial && denial->user == user) denials.push_back(*std::move(denial));
+  };
+  lines.feed(log.text, read);
+  lines.finish(read);
+  return denials;
+}
+
+// The pod, its workload and the configurations of the webhooks that it serves.
+std::vector<object::Key> around(const Snapshot& snapshot, const object::Key& pod) {
+  std::vector<object::Key> keys{pod};
+  const Json* object = snapshot.find("Pod", pod.ns, pod.name);
+  for (std::string_view kind : {"Deployment", "StatefulSet", "DaemonSet", "Job"})
+    for (const Json* workload : snapshot.in_namespace(kind, pod.ns))
+      if (object && readiness::belongs(*object, *workload)) keys.push_back(key_of(*workload));
+  for (const Backend& backend : backends_of(snapshot)) {
+    const Json* service =
+        backend.service ? snapshot.find("Service", backend.service->ns, backend.service->name) : nullptr;
+    if (!service || std::ranges::find(keys, key_of(*backend.owner)) != keys.end()) continue;
+    std::vector<const Json*> pods = pods_behind(snapshot, *service);
+    if (std::ranges::find(pods, object) != pods.end()) keys.push_back(key_of(*backend.owner));
+  }
+  return keys;
 }
 
 void check_denials(const Snapshot& snapshot, Findings& findings) {
-  struct Refused {
-    std::vector<Denial> denials;
-    const Json* newest = nullptr;
-  };
   std::map<std::string, Refused> by_user;
   for (const Json* event : recent_warnings(snapshot)) {
     std::optional<Denial> denial = read_denial((*event)["message"].string_or(""));
     if (!denial) continue;
     Refused& refused = by_user[denial->user];
-    if (!refused.newest) refused.newest = event;
-    if (std::ranges::find(refused.denials, *denial) == refused.denials.end())
-      refused.denials.push_back(*std::move(denial));
+    if (!refused.newest_event) refused.newest_event = event;
+    refused.add(*std::move(denial));
   }
-  for (const auto& [user, refused] : by_user)
-    findings.push_back(finding_for(snapshot, user, refused.denials, *refused.newest));
+  for (const ContainerLog& log : snapshot.logs)
+    for (Denial& denial : denials_in(snapshot, log)) {
+      Refused& refused = by_user[denial.user];
+      if (!refused.log) {
+        refused.log = &log;
+        refused.related = around(snapshot, log.pod);
+      }
+      refused.add(std::move(denial));
+    }
+  for (auto& [user, refused] : by_user) findings.push_back(finding_for(snapshot, user, std::move(refused)));
 }
 
 // Victims of a webhook that cannot be called are told with that.
@@ -138,13 +214,23 @@ std::optional<Denial> read_denial(std::string_view message) {
   std::optional<std::string> verb = read_until(message, " resource \"");
   std::optional<std::string> resource = read_until(message, "\" in API group \"");
   std::optional<std::string> group = read_until(message, "\"");
-  if (!user || !verb || !resource || !group || verb->contains(' ')) return std::nullopt;
+  if (!user || !verb || !resource || !group) return std::nullopt;
   if (std::optional<std::string> between = read_until(message, " in the namespace \""))
     denial.ns = read_until(message, "\"").value_or("");
+  // What follows becomes part of a command.
+  bool is_plain =
+      std::ranges::all_of(std::to_array<std::string_view>({*user, *verb, *resource, *group, denial.ns}), is_word);
+  if (!is_plain || user->empty() || verb->empty() || resource->empty()) return std::nullopt;
   denial.user = *std::move(user);
   denial.verb = *std::move(verb);
   denial.resource = group->empty() ? *resource : fmt::format("{}.{}", *resource, *group);
   return denial;
+}
+
+std::string newest_warning(const Snapshot& snapshot, const object::Key& key) {
+  for (const Json* event : recent_warnings(snapshot))
+    if (object_of(snapshot, *event) == key) return event_text(*event);
+  return {};
 }
 
 std::map<std::string, Victims> victims_of_webhooks(const Snapshot& snapshot) {

@@ -19,6 +19,9 @@ struct Victims {
 // By the webhook's name. Events of the last hour count.
 std::map<std::string, Victims> victims_of_webhooks(const Snapshot& snapshot);
 
+// The newest Warning Event of the last hour about the object: "ProvisioningFailed: …". Empty if there is none.
+std::string newest_warning(const Snapshot& snapshot, const object::Key& key);
+
 // One right that somebody was refused.
 struct Denial {
   // "system:serviceaccount:team:app"

@@ -52,6 +52,17 @@ bool has_budget(const Snapshot& snapshot, const Json& workload) {
       });
 }
 
+// The labels that the pods of a workload have: "app=hook,tier=api".
+std::string selector_of(const Json& workload) {
+  const Json& labels = workload["spec"]["selector"]["matchLabels"].members().empty()
+                           ? workload["spec"]["template"]["metadata"]["labels"]
+                           : workload["spec"]["selector"]["matchLabels"];
+  std::string text;
+  for (const Json::Member& label : labels.members())
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", label.key, label.value.string_or(""));
+  return text;
+}
+
 void check_replicas(const Snapshot& snapshot, const Group& group, Findings& findings) {
   std::vector<const Json*> workloads = workloads_behind(snapshot, *group.service);
   if (workloads.size() != 1 || (*workloads[0])["kind"].string_or("") == "DaemonSet") return;
@@ -63,14 +74,16 @@ void check_replicas(const Snapshot& snapshot, const Group& group, Findings& find
                   .next = fmt::format("kubectl -n {} scale {}/{} --replicas=2", workload.ns,
                                       workload.kind == "StatefulSet" ? "statefulset" : "deployment", workload.name),
                   .related = {workload}};
-  if ((*workloads[0])["spec"]["replicas"].int_or(1) == 1) return findings.push_back(std::move(finding));
+  int64_t replicas = (*workloads[0])["spec"]["replicas"].int_or(1);
+  if (replicas == 0) return;
+  if (replicas == 1) return findings.push_back(std::move(finding));
   if (!snapshot.sees_all("PodDisruptionBudget") || has_budget(snapshot, *workloads[0])) return;
   finding.code = "webhook-no-budget";
   finding.severity = Severity::info;
   finding.what = fmt::format("{} has no PodDisruptionBudget: draining nodes can stop all replicas of {} at once",
                              group.text(), workload.text());
-  finding.next = fmt::format("kubectl -n {} create poddisruptionbudget {} --min-available=1 --selector=…", workload.ns,
-                             workload.name);
+  finding.next = fmt::format("kubectl -n {} create poddisruptionbudget {} --min-available=1 --selector={}", workload.ns,
+                             workload.name, selector_of(*workloads[0]));
   findings.push_back(std::move(finding));
 }
 

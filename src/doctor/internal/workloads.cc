@@ -3,9 +3,10 @@
 #include <map>
 
 #include "base/timestamp.h"
-#include "doctor/checks.h"
 #include "doctor/internal/backends.h"
+#include "doctor/internal/subject.h"
 #include "doctor/internal/texts.h"
+#include "doctor/internal/warnings.h"
 #include "object/condition.h"
 #include "readiness/verdict.h"
 #include "readiness/why.h"
@@ -37,10 +38,20 @@ const Json* controller_of(const Json& object) {
   return nullptr;
 }
 
+// The pods that belong to the object and are not ready.
+std::vector<object::Key> unready_pods(const Json& object, const readiness::Objects& pods) {
+  std::vector<object::Key> unready;
+  for (const Json* pod : pods)
+    if (pod != &object && readiness::belongs(*pod, object) && readiness::judge(*pod).state != State::ready)
+      unready.push_back(key_of(*pod));
+  return unready;
+}
+
 void check_one(const Snapshot& snapshot, const Json& object, std::string_view code, Findings& findings) {
   readiness::Verdict verdict = readiness::judge(object);
   if (verdict.state == State::ready || verdict.state == State::terminating) return;
-  readiness::Why why = readiness::why_not_ready(object, snapshot.in_namespace("Pod", namespace_of(object)));
+  readiness::Objects pods = snapshot.in_namespace("Pod", namespace_of(object));
+  readiness::Why why = readiness::why_not_ready(object, pods);
   bool is_certain = verdict.state == State::failed || why.grave;
   if (!is_certain && !is_old(snapshot, last_change(object))) return;
   // With some replicas ready it still works.
@@ -51,7 +62,8 @@ void check_one(const Snapshot& snapshot, const Json& object, std::string_view co
                       .object = key,
                       .what = fmt::format("{} is not ready: {}", key.text(), verdict.reason),
                       .causes = std::move(why.causes),
-                      .next = why.next.empty() ? describe_command(key) : std::move(why.next)});
+                      .next = why.next.empty() ? describe_command(key) : std::move(why.next),
+                      .related = unready_pods(object, pods)});
 }
 
 // A Job of a CronJob counts only if it is the newest: later ones have replaced the others.
@@ -119,7 +131,53 @@ std::map<std::pair<std::string_view, std::string_view>, readiness::Objects> slic
   return slices;
 }
 
+std::string blocked_by_hook(const Json& job, std::string_view what_helm_does) {
+  std::string_view hook = job["metadata"]["annotations"]["helm.sh/hook"].string_or("");
+  return hook.empty() ? "" : fmt::format("the Helm release that it is a hook of ({}): {}", hook, what_helm_does);
+}
+
+// Whether a container of the pod runs, be it one that only prepares the others.
+bool runs(const Json& pod) {
+  for (std::string_view list : {"initContainerStatuses", "containerStatuses"})
+    for (const Json& status : pod["status"][list].items())
+      if (status["state"]["running"].is_object()) return true;
+  return false;
+}
+
+// A Job that has not ended, and none of whose pods runs.
+void check_stuck_job(const Snapshot& snapshot, const Json& job, const readiness::Verdict& verdict, Findings& findings) {
+  if (verdict.state != State::in_progress) return;
+  readiness::Objects pods = snapshot.in_namespace("Pod", namespace_of(job));
+  bool is_running =
+      std::ranges::any_of(pods, [&](const Json* pod) { return runs(*pod) && readiness::belongs(*pod, job); });
+  readiness::Why why = readiness::why_not_ready(job, pods);
+  // Without all pods, it is not known that there is none.
+  bool is_late = snapshot.sees_all("Pod") && is_old(snapshot, last_change(job));
+  if (is_running || (!why.grave && !is_late)) return;
+  if (why.causes.empty()) why.causes.push_back(verdict.reason);
+  object::Key key = key_of(job);
+  findings.push_back({.code = "job-stuck",
+                      .severity = Severity::warning,
+                      .object = key,
+                      .what = fmt::format("{} does not run", key.text()),
+                      .causes = std::move(why.causes),
+                      .blocks = blocked_by_hook(job, "helm waits for it"),
+                      .next = why.next.empty() ? describe_command(key) : std::move(why.next),
+                      .related = unready_pods(job, pods)});
+}
+
 }  // namespace
+
+void check_readiness(const Snapshot& snapshot, const Json& object, Findings& findings) {
+  bool is_pod = object["kind"].string_or("") == "Pod";
+  size_t before = findings.size();
+  check_one(snapshot, object, is_pod ? "pod-not-ready" : "object-not-ready", findings);
+  if (findings.size() == before || is_pod) return;
+  Finding& finding = findings.back();
+  finding.severity = Severity::warning;
+  if (std::string warning = newest_warning(snapshot, finding.object); !warning.empty())
+    finding.causes.push_back(std::move(warning));
+}
 
 void check_workloads(const Snapshot& snapshot, Findings& findings) {
   for (std::string_view kind : kWorkloads)
@@ -131,17 +189,16 @@ void check_workloads(const Snapshot& snapshot, Findings& findings) {
 void check_jobs(const Snapshot& snapshot, Findings& findings) {
   for (const Json* job : current_jobs(snapshot)) {
     readiness::Verdict verdict = readiness::judge(*job);
+    check_stuck_job(snapshot, *job, verdict, findings);
     if (verdict.state != State::failed) continue;
     object::Key key = key_of(*job);
-    std::string_view hook = (*job)["metadata"]["annotations"]["helm.sh/hook"].string_or("");
     Finding finding{.code = "job-failed",
                     .severity = Severity::warning,
                     .object = key,
                     .what = fmt::format("{} has failed", key.text()),
                     .causes = {verdict.reason},
+                    .blocks = blocked_by_hook(*job, "install or upgrade it again"),
                     .next = fmt::format("kubectl -n {} logs job/{} --all-containers", key.ns, key.name)};
-    if (!hook.empty())
-      finding.blocks = fmt::format("the Helm release that it is a hook of ({}): install or upgrade it again", hook);
     // If its pods have been deleted since, that is not why it failed.
     std::vector<const Json*> pods = snapshot.in_namespace("Pod", key.ns);
     if (std::ranges::any_of(pods, [&](const Json* pod) { return readiness::belongs(*pod, *job); }))

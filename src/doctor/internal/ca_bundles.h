@@ -9,9 +9,6 @@
 
 namespace fairlead::doctor {
 
-// A certificate that ends earlier than this is reported. cert-manager and most other tools renew earlier.
-inline constexpr Duration kExpiresSoon = std::chrono::hours(24 * 14);
-
 // Returns the certificates of the caBundle, or nothing if it cannot be read.
 std::optional<std::vector<x509::Certificate>> roots_of(const Backend& backend);
 
