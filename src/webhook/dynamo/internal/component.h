@@ -1,0 +1,13 @@
+// The rules of DynamoComponentDeployment.
+#pragma once
+
+#include "webhook/dynamo/internal/verdict.h"
+
+namespace fairlead::webhook::dynamo {
+
+class ComponentPolicy : public TwoStepPolicy {
+  Verdict check(const Request& request) const override;
+  Verdict check_change(const Request& request) const override;
+};
+
+}  // namespace fairlead::webhook::dynamo
