@@ -12,7 +12,7 @@ import signal
 import sys
 from typing import Any
 
-from acid import goals, running, tables, timelines
+from acid import gate, gate_page, goals, running, tables, timelines
 from acid.arena import CACHE
 from acid.results import Results
 from acid.stories import stories
@@ -31,7 +31,10 @@ def parsed(arguments):
     parser.add_argument("--tools", default="", help="which tools, with commas between them (default: all)")
     parser.add_argument("--kubernetes", default=builds.default_name(), metavar="V",
                         help="on which Kubernetes; each has results and a page of its own (default: %(default)s)")
-    parser.add_argument("--runs", type=int, help="how many runs of each; of the peers never more than 3")
+    parser.add_argument("--gate", action="store_true", help="the other tools, with the gate in the cluster and without it: "
+                        "docs/acid-gate.md")
+    parser.add_argument("--runs", type=int, help="how many runs of each; of the peers never more than 3, and without the gate never "
+                        "more than 1")
     parser.add_argument("--at-once", type=int, default=1, help="so many runs side by side; the tables say so")
     parser.add_argument("--list", action="store_true", help="list stories and tools, and what is measured already")
     parser.add_argument("--table", action="store_true", help="print and write what is measured already; make no runs")
@@ -57,24 +60,24 @@ def wanted_runs(story, tool, asked):
     return most if asked is None else (asked if tool.name == "fairlead" else min(asked, tool.runs))
 
 
-def pending(known, tools, results, asked):
+def pending(known, tools, results, asked, wanted=wanted_runs):
     """(story, tool) of the runs to make: round by round, so that a slow hour of the machine hits all tools alike."""
     counts = {(story.name, tool.name): len(results.of(story, tool)) for story in known for tool in tools}
-    most = max((wanted_runs(story, tool, asked) for story in known for tool in tools), default=0)
+    most = max((wanted(story, tool, asked) for story in known for tool in tools), default=0)
     for number in range(most):
         for story in known:
             for tool in tools:
-                if counts[story.name, tool.name] <= number < wanted_runs(story, tool, asked):
+                if counts[story.name, tool.name] <= number < wanted(story, tool, asked):
                     yield story, tool
 
 
-def work(todo, results, at_once, numbers):
+def work(todo, results, at_once, numbers, run):
     """The runs with these numbers. An own failure is no result: it is tried once more, and else left out."""
     for number in itertools.takewhile(lambda number: number < len(todo), numbers):
         story, tool = todo[number]
         for _ in range(ATTEMPTS_OF_THE_HARNESS):
             try:
-                row = results.add(story, tool, {**running.run(story, tool), "at_once": at_once})
+                row = results.add(story, tool, {**run(story, tool), "at_once": at_once})
                 one = Summary(story, tool, [row])
                 say(f"[{number + 1}/{len(todo)}] {story.name}, {tool.name}: {tables.cell(one)}  {one.words}")
                 break
@@ -82,9 +85,9 @@ def work(todo, results, at_once, numbers):
                 say(f"[{number + 1}/{len(todo)}] {story.name}, {tool.name}: could not be measured\n{failure.text}")
 
 
-def run_all(todo, results, at_once):
+def run_all(todo, results, at_once, run):
     if at_once == 1:
-        return work(todo, results, at_once, itertools.count())
+        return work(todo, results, at_once, itertools.count(), run)
     taken: Any = multiprocessing.Value("i", 0)
 
     def next_number():
@@ -94,7 +97,7 @@ def run_all(todo, results, at_once):
 
     def worker():
         try:
-            work(todo, results, at_once, iter(next_number, None))
+            work(todo, results, at_once, iter(next_number, None), run)
         except KeyboardInterrupt:  # its cluster is down by now
             sys.exit(130)
     workers = [multiprocessing.get_context("fork").Process(target=worker) for _ in range(at_once)]
@@ -114,20 +117,35 @@ def run_all(todo, results, at_once):
         results.rows = results.read()
 
 
-def publish(known, tools, results):
+class Test:
+    """A test with a table of its own: its stories and tools, how many runs each needs, and what is made of the results."""
+
+    def __init__(self, known, tools, name, wanted, run, judged, document):
+        self.known, self.tools, self.name = known, tools, name
+        self.wanted, self.run, self.judged, self.document = wanted, run, judged, document
+
+
+def plain():
+    return Test(stories(), TOOLS, builds.default_release().name, wanted_runs, running.run, goals.judged, tables.document)
+
+
+def of_the_gate():
+    return Test(gate.gate_stories(), gate.ARMS, "gate", gate.wanted_runs, gate.run, gate.judged, gate_page.document)
+
+
+def publish(test, known, tools, results):
     """The table of everything measured, whatever was asked for now. Whether all goals hold of what was asked for."""
-    everything = stories()
     summaries = {(story.name, tool.name): Summary(story, tool, results.shown(story, tool))
-                 for story in everything for tool in TOOLS}
+                 for story in test.known for tool in test.tools}
     if not any(summaries.values()):
         say("nothing is measured yet")
         return True
-    page = ROOT / "docs" / f"acid-{builds.default_release().name}"
-    pathlib.Path(f"{page}.md").write_text(tables.document(everything, TOOLS, summaries,
-                                                          goals.judged(everything, TOOLS, summaries)))
-    pathlib.Path(f"{page}.svg").write_text(timelines.drawn(everything, TOOLS, summaries))
+    page = ROOT / "docs" / f"acid-{test.name}"
+    pathlib.Path(f"{page}.md").write_text(test.document(test.known, test.tools, summaries,
+                                                        test.judged(test.known, test.tools, summaries)))
+    pathlib.Path(f"{page}.svg").write_text(timelines.drawn(test.known, test.tools, summaries))
     print(tables.aligned(tables.overview(known, tools, summaries)))
-    verdicts = goals.judged(known, tools, summaries)
+    verdicts = test.judged(known, tools, summaries)
     print("\n" + tables.aligned([["goal", "holds", "measured"], *map(list, verdicts)]))
     counts = {word: sum(holds == word for _, holds, _ in verdicts) for word in ("yes", "NO", "not yet")}
     word = "FAIL" if counts["NO"] else "PASS so far" if counts["not yet"] else "PASS"
@@ -135,9 +153,9 @@ def publish(known, tools, results):
     return counts["NO"] == 0
 
 
-def show_list(known, tools, results):
+def show_list(test, known, tools, results):
     for story in known:
-        counts = [f"{tool.name} {len(results.of(story, tool))}/{wanted_runs(story, tool, None)}" for tool in tools]
+        counts = [f"{tool.name} {len(results.of(story, tool))}/{test.wanted(story, tool, None)}" for tool in tools]
         print(f"{story.name}: {story.title}\n    {'  '.join(counts)}")
 
 
@@ -146,11 +164,12 @@ def main(arguments):
     os.environ["FAIRLEAD_KUBERNETES"] = builds.Release(asked.kubernetes).name
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
-    known = chosen(asked.story, stories(), "story")
-    tools = chosen([name for name in asked.tools.split(",") if name], TOOLS, "tool")
-    results = Results(CACHE / f"results-{builds.default_release().name}.jsonl")
+    test = of_the_gate() if asked.gate else plain()
+    known = chosen(asked.story, test.known, "story")
+    tools = chosen([name for name in asked.tools.split(",") if name], test.tools, "tool")
+    results = Results(CACHE / f"results-{'gate-' if asked.gate else ''}{builds.default_release().name}.jsonl")
     if asked.list:
-        show_list(known, tools, results)
+        show_list(test, known, tools, results)
         return 0
     if not asked.table:
         if asked.fresh:
@@ -159,11 +178,11 @@ def main(arguments):
                     results.forget(story, tool)
         try:
             there = [tool for tool in tools if tool.there()]
-            run_all(list(pending(known, there, results, asked.runs)), results, asked.at_once)
+            run_all(list(pending(known, there, results, asked.runs, test.wanted)), results, asked.at_once, test.run)
         except KeyboardInterrupt:
             say("interrupted; what was measured is kept")
             return 130
-    return 0 if publish(known, tools, results) else 1
+    return 0 if publish(test, known, tools, results) else 1
 
 
 if __name__ == "__main__":

@@ -10,8 +10,10 @@ POLL = 0.05
 TIME_TO_GO = 15  # a namespace alone takes 5 to 10
 
 
-def run(story, tool):
+def run(story, tool, prepare=lambda arena: None):
+    """`prepare` puts into the fresh cluster what the tool finds there."""
     with arenas.fresh(story.images, story.counted()) as arena:
+        prepare(arena)
         story.before(arena)
         if story.half_built:
             leave_half(story, tool, arena)

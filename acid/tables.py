@@ -7,18 +7,20 @@ import time
 from acid.summary import between, seconds
 from cluster import builds
 
-INTRODUCTION = """# The acid test
-
-Written by `./dev acid`; do not edit. Real operators, built from their public Go modules, and webhooks of our own run as pods on a
-real cluster. Each run has a fresh cluster, and each tool one attempt, as its own documentation says to use it.
-
-- **first attempt**: the tool ended with exit code 0, the custom resources took effect, and none was stored without having been
+MEANINGS = """- **first attempt**: the tool ended with exit code 0, the custom resources took effect, and none was stored without having been
   validated.
 - **unvalidated**: the most guarded objects that one run stored without having been validated, by the webhook's own record
   or by the API server's audit log and metrics.
 - **seconds**: from the start of the tool until the custom resources had really taken effect; the median of the first attempts
   that succeeded, and their range.
-- **requests**: of the tool, from the API server's audit log. **memory**: its peak.
+"""
+
+INTRODUCTION = """# The acid test
+
+Written by `./dev acid`; do not edit. Real operators, built from their public Go modules, and webhooks of our own run as pods on a
+real cluster. Each run has a fresh cluster, and each tool one attempt, as its own documentation says to use it.
+
+""" + MEANINGS + """- **requests**: of the tool, from the API server's audit log. **memory**: its peak.
 - **limit** is no tool: everything is sent without a pause until it is taken (where a webhook is skipped when it does not answer,
   with Fail in place of Ignore). No tool could be earlier, except that the hammering itself costs the cluster time.
 - In **never**, seconds are those until the tool named the root cause; each run is cut at 2 minutes.
@@ -136,17 +138,21 @@ def identities(tool, stories, summaries):
             for one, names in sorted(found.items(), key=lambda item: -len(item[1]))]
 
 
-def document(stories, tools, summaries, goals):
-    shown = [story for story in stories if any(summaries[story.name, tool.name] for tool in tools)]
+def measured(summaries):
+    """When and where, in a sentence."""
     dates = [row["at"] for summary in summaries.values() for row in summary.rows]
-    measured = "–".join(dict.fromkeys(time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (min(dates), max(dates))))
+    days = "–".join(dict.fromkeys(time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (min(dates), max(dates))))
     at_once = max(row.get("at_once", 1) for summary in summaries.values() for row in summary.rows)
     beside = f", up to {at_once} runs at a time" if at_once > 1 else ""
+    return f"Measured {days} on {machine()}{beside}; Kubernetes {builds.default_release().version}."
+
+
+def document(stories, tools, summaries, goals):
+    shown = [story for story in stories if any(summaries[story.name, tool.name] for tool in tools)]
     versions = ", ".join(f"{tool.name} {tool.versions(identities(tool, shown, summaries))}" for tool in tools
                          if tool.name != "limit")
-    release = builds.default_release()
-    parts = [INTRODUCTION, f"![The stories as timelines](acid-{release.name}.svg)\n",
-             f"Measured {measured} on {machine()}{beside}; Kubernetes {release.version}.\n\nTools: {versions}.\n",
+    parts = [INTRODUCTION, f"![The stories as timelines](acid-{builds.default_release().name}.svg)\n",
+             f"{measured(summaries)}\n\nTools: {versions}.\n",
              "## Overview\nFirst attempts that succeeded, median seconds. Bold: the quickest of those that always did.\n",
              markdown(overview(stories, tools, summaries, "**")) + "\n",
              "## What Fairlead must show\n", markdown([["goal", "holds", "measured"], *goals]) + "\n"]

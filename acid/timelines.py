@@ -71,7 +71,7 @@ def panel(story, bars, left, top):
         mark += step(most)
     for number, bar in enumerate(bars):
         y = top + HEAD + ROW * number
-        ours = " ours" if bar.tool.name == "fairlead" else ""
+        ours = " ours" if bar.tool.is_ours else ""
         width = max(2.0, room * min(bar.length, most) / most)
         more = " …" if bar.length > most else ""
         yield f'<text class="ink{ours}" x="{left}" y="{y + 3}">{text(bar.tool.name)}</text>'

@@ -21,6 +21,7 @@ class Tool:
     title = ""
     out_title = ""  # of taking out
     runs = 3
+    is_ours = False  # what the test is about
 
     def there(self):
         """Whether it could be built here."""
@@ -65,6 +66,7 @@ def guarded_of(story):
 
 class Fairlead(Tool):
     name, title, out_title = "fairlead", "fairlead apply", "fairlead delete"
+    is_ours = True
 
     @functools.cache
     def identity(self):

@@ -6,7 +6,7 @@ import unittest
 import unittest.mock
 import xml.etree.ElementTree
 
-from acid import attempt, audit, bundles, goals, main, running, stories_never, tables, timelines
+from acid import attempt, audit, bundles, gate, gate_page, goals, main, running, stories_never, tables, timelines
 from acid.results import Results
 from acid.story import Story
 from acid.summary import Summary
@@ -53,8 +53,8 @@ class Resuming(unittest.TestCase):
 
     def test_side_by_side_each_run_is_made_once(self):
         todo = [(Made(f"story-{number}"), FAIRLEAD) for number in range(20)]
-        with unittest.mock.patch("acid.running.run", lambda story, tool: row()), unittest.mock.patch("acid.main.say"):
-            main.run_all(todo, results := Results(self.path), 3)
+        with unittest.mock.patch("acid.main.say"):
+            main.run_all(todo, results := Results(self.path), 3, lambda story, tool: row())
         self.assertEqual(sorted(one["story"] for one in results.rows), sorted(story.name for story, _ in todo))
         self.assertEqual({one["at_once"] for one in results.rows}, {3})
 
@@ -152,6 +152,62 @@ class Picture(unittest.TestCase):
         texts = [one.text for one in xml.etree.ElementTree.fromstring(timelines.drawn([story], TOOLS, known)).iter()]
         for expected in ("a & b", "fairlead", "4.0 s", "fails", "hung …"):
             self.assertIn(expected, texts)
+
+
+class OfTheGate(unittest.TestCase):
+    KUBECTL, BARE = gate.ARMS[:2]
+
+    def summaries(self, story, **rows):
+        return {(story.name, arm.name): Summary(story, arm, [{"tool_version": "v1 with build abc", **one} for one in rows.get(arm.name, [])])
+                for arm in gate.ARMS}
+
+    def test_each_tool_is_there_with_and_without_it(self):
+        names = [arm.name for arm in gate.ARMS]
+        self.assertEqual(names[:4], ["kubectl+gate", "kubectl", "kubectl-ssa+gate", "kubectl-ssa"])
+        self.assertEqual(len(names), 2 * (len(TOOLS) - 2))
+
+    def test_its_stories_are_known(self):
+        with unittest.mock.patch("acid.gate.stories", lambda: [Made(name) for name in reversed(gate.NAMES)]):
+            self.assertEqual([story.name for story in gate.gate_stories.__wrapped__()], list(gate.NAMES))
+
+    def test_so_many_runs_with_it_and_one_without(self):
+        wanted = {asked: [gate.wanted_runs(None, arm, asked) for arm in (self.KUBECTL, self.BARE)] for asked in (None, 0, 1, 7)}
+        self.assertEqual(wanted, {None: [5, 1], 0: [0, 0], 1: [1, 1], 7: [7, 1]})
+
+    def test_kubectl_gets_what_it_cannot_know_first(self):
+        named = [("Namespace", "n"), ("CustomResourceDefinition", "widgets.a"), ("ConfigMap", "c"), ("Widget", "w")]
+        story = unittest.mock.Mock()
+        story.objects.return_value = [{"kind": kind, "metadata": {"name": name}} for kind, name in named]
+        with tempfile.TemporaryDirectory() as text, unittest.mock.patch("acid.gate.kubectl", lambda: "kubectl"), \
+                unittest.mock.patch("acid.tools.kubectl", lambda: "kubectl"):
+            folder = pathlib.Path(text)
+            first, wait, second = self.KUBECTL.put_in(story, folder)
+            self.assertEqual(first, ["kubectl", "apply", "--server-side", "-f", folder / "first.yaml"])
+            self.assertEqual(wait, ["kubectl", "wait", "--for=condition=Established", "crd/widgets.a"])
+            self.assertEqual(second, ["kubectl", "apply", "-f", folder / "bundle.yaml"])
+            found = {name: [kind for kind, _ in named if f'"{kind}"' in (folder / name).read_text()] for name in ("first.yaml", "bundle.yaml")}
+        self.assertEqual(found, {"first.yaml": ["Namespace", "CustomResourceDefinition"], "bundle.yaml": ["ConfigMap", "Widget"]})
+
+    def test_what_it_must_show(self):
+        story = Made("one")
+        all_won = self.summaries(story, **{arm.name: [row()] * 5 for arm in gate.ARMS if arm.has_gate})
+        self.assertEqual(gate.judged([story], gate.ARMS, all_won), [
+            ("one: every tool, 5 of 5 first attempts", "yes", "35 of 35, by 7 of 7 tools"), ("one: nothing stored unvalidated", "yes", "0")])
+        some = self.summaries(story, **{"kubectl+gate": [row()], "kubectl": [row(ok=False)]})
+        self.assertEqual(gate.judged([story], gate.ARMS, some)[0][1:], ("not yet", "1 of 1, by 1 of 7 tools"))
+        lost = self.summaries(story, **{"kubectl+gate": [row()] * 5, "kapp+gate": [row(ok=False, unvalidated=2)]})
+        self.assertEqual([one[1:] for one in gate.judged([story], gate.ARMS, lost)],
+                         [("NO", "5 of 6, by 2 of 7 tools; not kapp+gate"), ("NO", "2")])
+        self.assertEqual(gate.judged([story], gate.ARMS, self.summaries(story, kubectl=[row()])), [])
+
+    def test_the_page_says_how_much_was_measured(self):
+        story = Made("one")
+        known = self.summaries(story, **{"kubectl+gate": [row()], "kubectl": [row(ok=False)]})
+        text = gate_page.document([story], gate.ARMS, known, gate.judged([story], gate.ARMS, known))
+        for expected in ("| story | kubectl+gate |", "| one | 1/1, 4.0 s |", "| story | kubectl |\n|---|---|\n| one | 0/1 |",
+                         "1 of 7 cells are measured, with 1 run each", "Fairlead: build abc.",
+                         "| kubectl apply, CRDs first, with the gate | 1 of 1 | 0 | 4.0 (4.0) | 50 | 12 |  |"):
+            self.assertIn(expected, text)
 
 
 class RootCauses(unittest.TestCase):

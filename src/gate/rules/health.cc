@@ -1,0 +1,49 @@
+#include "gate/rules/health.h"
+
+namespace fairlead::gate {
+
+std::string_view name_of(Phase phase) {
+  switch (phase) {
+    case Phase::unseen: return "not looked at yet";
+    case Phase::works: return "works";
+    case Phase::coming_up: return "coming up";
+    case Phase::gone: return "gone";
+    case Phase::broken: return "broken";
+    case Phase::unproved: return "not proved";
+  }
+  return "";
+}
+
+void Health::see(Finding finding, TimePoint now) {
+  if (finding.kind != finding_.kind) changed_ = now;
+  if (finding.kind == Finding::Kind::works) worked_ = true;
+  finding_ = std::move(finding);
+}
+
+Phase Health::phase(const Patience& patience, TimePoint now) const {
+  switch (finding_.kind) {
+    case Finding::Kind::works: return Phase::works;
+    case Finding::Kind::unproved: return Phase::unproved;
+    case Finding::Kind::unseen: return now < awaited_until(patience) ? Phase::unseen : Phase::unproved;
+    case Finding::Kind::failing: break;
+  }
+  if (now >= awaited_until(patience)) return Phase::broken;
+  return worked_ ? Phase::gone : Phase::coming_up;
+}
+
+bool Health::is_awaited(const Patience& patience, TimePoint now) const {
+  Phase now_in = phase(patience, now);
+  return now_in == Phase::unseen || now_in == Phase::coming_up || now_in == Phase::gone;
+}
+
+TimePoint Health::awaited_until(const Patience& patience) const {
+  if (finding_.kind == Finding::Kind::unseen) return seen_ + patience.unseen;
+  return worked_ ? changed_ + patience.gone : registered_ + patience.coming_up;
+}
+
+TimePoint Health::since() const {
+  bool never_worked = finding_.kind == Finding::Kind::failing && !worked_;
+  return never_worked || finding_.kind == Finding::Kind::unseen ? registered_ : changed_;
+}
+
+}  // namespace fairlead::gate
