@@ -2,10 +2,13 @@
 
 The versions are pinned in the go.mod of each tool's folder. Whoever compares with a tool that cannot be built here
 leaves it out: binary() says why.
+
+  python3 -B -m peers.peers NAME    prints the path of one
 """
 import functools
 import pathlib
 import re
+import sys
 
 from cluster import builds
 from cluster.settings import Failure, say
@@ -17,6 +20,7 @@ PEERS = {
     "kapp": ("carvel.dev/kapp", "cmd/kapp", "a minute"),
     "helm3": ("helm.sh/helm/v3", "cmd/helm", "two minutes"),
     "helm4": ("helm.sh/helm/v4", "cmd/helm", "two minutes"),
+    "tofu": ("github.com/opentofu/opentofu", "cmd/tofu", "six minutes"),
 }
 
 
@@ -42,3 +46,16 @@ def binary(name):
     except Failure as failure:
         say(f"{VERSIONS[name]} is left out, it cannot be built here\n{failure.text}")
         return None
+
+
+def main(names):
+    if len(names) != 1 or names[0] not in PEERS:
+        sys.exit(f"peers: which one? There is: {' '.join(PEERS)}")
+    path = binary(names[0])
+    if not path:
+        sys.exit(1)
+    print(path)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

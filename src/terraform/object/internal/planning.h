@@ -1,0 +1,11 @@
+// Plans a create, an update or a replacement of an object.
+#pragma once
+
+#include "terraform/object/internal/live_objects.h"
+#include "terraform/provider/resource.h"
+
+namespace fairlead::terraform {
+
+Task<PlanResponse> plan_object(Context& context, LiveObjects& live_objects, PlanRequest request);
+
+}  // namespace fairlead::terraform
