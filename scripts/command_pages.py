@@ -147,6 +147,17 @@ def man(page, title, version, names):
     return "\n".join(parts) + "\n"
 
 
+def write_man(fairlead, folder, pages=None):
+    """Writes the man pages of the commands into the folder."""
+    pages = pages or pages_of(fairlead)
+    # Without the commit: the pages stay the same from one to the next.
+    version = " ".join(subprocess.run([fairlead, "version"], check=True, capture_output=True, text=True).stdout.split()[:2])
+    names = [title.replace(" ", "-") for title in pages]
+    folder.mkdir(parents=True, exist_ok=True)
+    for title, page in pages.items():
+        (folder / f"{title.replace(' ', '-')}.1").write_text(man(page, title, version, names))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("fairlead")
@@ -154,15 +165,12 @@ def main():
     parser.add_argument("--man", type=pathlib.Path)
     options = parser.parse_args()
     pages = pages_of(options.fairlead)
-    version = subprocess.run([options.fairlead, "version"], check=True, capture_output=True, text=True).stdout.strip()
-    for folder in filter(None, (options.markdown, options.man)):
-        folder.mkdir(parents=True, exist_ok=True)
-    names = [title.replace(" ", "-") for title in pages]
-    for title, page in pages.items():
-        if options.markdown:
+    if options.markdown:
+        options.markdown.mkdir(parents=True, exist_ok=True)
+        for title, page in pages.items():
             (options.markdown / file_name(page.name or "fairlead")).write_text(markdown(page, title))
-        if options.man:
-            (options.man / f"{title.replace(' ', '-')}.1").write_text(man(page, title, version, names))
+    if options.man:
+        write_man(options.fairlead, options.man, pages)
 
 
 if __name__ == "__main__":

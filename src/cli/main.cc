@@ -1,7 +1,8 @@
 #include <fcntl.h>
+#include <nss.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <new>
@@ -11,7 +12,8 @@
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
 #include "cli/input/config_file.h"
-#include "cli/usage.h"
+#include "cli/internal/usage.h"
+#include "report/program_name.h"
 
 namespace {
 
@@ -26,6 +28,10 @@ void open_standard_descriptors() {
   }
 }
 
+// The binary is static: a module of the C library that the machine's nsswitch.conf names, such as nss_resolve, would be
+// of another version and could end the process. What looks up files and asks DNS servers is inside.
+void look_hosts_up_without_modules() { (void)::__nss_configure_lookup("hosts", "files dns"); }
+
 // Output that nobody gets is a failure, whatever came of the run.
 int checked_output(int code) {
   bool is_lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
@@ -38,19 +44,22 @@ int checked_output(int code) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Fairlead applies and deletes Kubernetes manifests in the order that the cluster needs.", "fairlead");
-  app.require_subcommand(1);
-  app.fallthrough();
-  app.get_formatter()->column_width(42);
+  std::string name = fairlead::report::program_name(argc > 0 ? argv[0] : "");
+  fairlead::report::set_program_name(name);
+  Parser parser("Fairlead applies and deletes Kubernetes manifests in the order that the cluster needs.", name);
+  parser.expect_subcommand();
+  Command app = parser.root();
   Invocation invocation;
   std::vector<fairlead::Error> config_errors;
   add_globals(app, invocation.globals);
-  add_config(app, invocation, config_errors);
+  add_config(parser, invocation, config_errors);
   add_apply(app, invocation);
+  add_certs(app, invocation);
   add_completion(app, invocation);
   add_delete(app, invocation);
   add_diff(app, invocation);
   add_doctor(app, invocation);
+  add_gate(app, invocation);
   add_graph(app, invocation);
   add_history(app, invocation);
   add_list(app, invocation);
@@ -66,6 +75,7 @@ int run(int argc, char** argv) {
   add_trace(app, invocation);
   add_version(app, invocation);
   add_wait(app, invocation);
+  add_webhook(app, invocation);
   std::vector<std::string> words(argv + 1, argv + argc);
   set_error_format(words);
   // As kubectl and helm do, the name alone prints the help.
@@ -81,14 +91,9 @@ int run(int argc, char** argv) {
     invocation.behind.assign(separator + 1, words.end());
     words.erase(separator, words.end());
   }
-  try {
-    // CLI11 takes its words from the back.
-    std::ranges::reverse(words);
-    app.parse(std::move(words));
-  } catch (const CLI::ParseError& error) {
+  if (std::optional<ParseFailure> failure = parser.parse(std::move(words))) {
     // What the parser misses may be in the file.
-    bool is_help = error.get_exit_code() == 0;
-    if (config_errors.empty() || is_help) return report_usage(app, error);
+    if (config_errors.empty() || failure->is_wish) return report_usage(app, *failure);
   }
   for (const fairlead::Error& error : config_errors) report(error);
   return config_errors.empty() ? invocation.run() : int(kFailed);
@@ -109,6 +114,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   std::set_new_handler(end_without_memory);
   open_standard_descriptors();
+  look_hosts_up_without_modules();
   int code = run(argc, argv);
   print_errors_for_programs(code);
   return checked_output(code);

@@ -7,6 +7,7 @@
 #include "cli/core/run.h"
 #include "cli/output/output_flags.h"
 #include "cli/output/run_journal.h"
+#include "cli/runs/fleet.h"
 #include "cli/runs/open_rollout.h"
 #include "cli/runs/planning.h"
 #include "cli/runs/recorded_flags.h"
@@ -21,6 +22,7 @@ namespace {
 using rollout::Ending;
 
 struct ApplyFlags : RolloutFlags {
+  FleetFlags fleet;
   bool keep_secrets = false;
   bool rollback_on_failure = false;
   bool no_wait = false;
@@ -34,6 +36,13 @@ struct ApplyFlags : RolloutFlags {
   bool confirm = false;
   bool yes = false;
   std::string plan;
+};
+
+// What the flags say of every run.
+struct ApplyRequest {
+  rollout::Options options;
+  report::Settings settings;
+  logs::Filter filter;
 };
 
 rollout::IgnorePolicy ignore_policy_of(const std::string& name) {
@@ -65,37 +74,86 @@ Task<std::expected<bool, int>> may_begin(Cluster& cluster, const ApplyFlags& fla
   co_return co_await confirm_plan(cluster, bundle, options, journal, flags.yes, &stop);
 }
 
-Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& flags,
-                const std::optional<PlanFile>& plan, CancelSource& stop) {
-  Result<rollout::Options> options = options_of(flags);
-  if (!options) co_return report_usage_error(options.error());
-  Result<report::Settings> settings = output_settings(flags.output, invocation.globals);
-  if (!settings) co_return report_usage_error(settings.error());
+Result<ApplyRequest> request_of(const ApplyFlags& flags, const Globals& globals) {
+  ApplyRequest request;
+  TRY_ASSIGN(request.options, options_of(flags));
+  TRY_ASSIGN(request.settings, output_settings(flags.output, globals));
   Result<logs::Filter> filter = logs::Filter::parse(flags.logs_filter);
-  if (!filter) co_return report_usage_error(Error(filter.error()).in("--logs-filter is wrong"));
-  auto journal = RunJournal::open(loop.clock(), flags.files);
-  if (!journal) co_return report(journal.error());
-  auto opened = co_await open_rollout(loop, invocation, flags, *options, (*journal)->journal(), stop);
-  if (!opened) co_return opened.error();
-  Cluster& cluster = *opened->cluster;
-  auto begins = co_await may_begin(cluster, flags, plan, opened->bundle, *options, (*journal)->journal(), stop);
-  if (!begins) {
-    co_await cluster.close();
-    co_return (*journal)->close(begins.error());
-  }
+  if (!filter) return fail(std::move(filter).error().in("--logs-filter is wrong"));
+  request.filter = *std::move(filter);
+  return request;
+}
 
-  settings->may_draw = [&cluster] { return cluster.requests() > 0; };
-  report::RolloutReport shown(loop, (*journal)->journal(), *settings, options->dry_run);
-  (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); }, shown.detail());
-  logs::RunLogs lines(cluster.client(), cluster.discovery(), (*journal)->journal(), *std::move(filter));
-  if (flags.logs) (*journal)->journal().read_by([&](const journal::Event& event) { lines.read(event); });
-  Ending ending = co_await rollout::roll_out(cluster.client(), cluster.discovery(), std::move(opened->bundle), *options,
-                                             (*journal)->journal(), &stop);
+// Applies the bundle in a cluster and shows how that goes. Closes the cluster.
+Task<Ending> apply_in(RealLoop& loop, OpenRollout opened, const ApplyFlags& flags, ApplyRequest request,
+                      journal::Journal& journal, CancelSource& stop) {
+  Cluster& cluster = *opened.cluster;
+  request.settings.may_draw = [&cluster] { return cluster.requests() > 0; };
+  report::RolloutReport shown(loop, journal, request.settings, request.options.dry_run);
+  journal.read_by([&](const journal::Event& event) { shown.read(event); }, shown.detail());
+  logs::RunLogs lines(cluster.client(), cluster.discovery(), journal, std::move(request.filter));
+  if (flags.logs) journal.read_by([&](const journal::Event& event) { lines.read(event); });
+  Ending ending = co_await rollout::roll_out(cluster.client(), cluster.discovery(), std::move(opened.bundle),
+                                             request.options, journal, &stop);
   co_await lines.close();
   shown.finish(ending);
   if (flags.rollback_on_failure)
-    co_await go_back_after_failure(cluster, *std::move(options), ending, *std::move(settings), &stop);
+    co_await go_back_after_failure(cluster, std::move(request.options), ending, std::move(request.settings), &stop);
   co_await cluster.close();
+  co_return ending;
+}
+
+// One of several clusters. A chart is rendered for each; other manifests have been read.
+Task<ClusterEnding> apply_in_member(RealLoop& loop, Invocation invocation, const ApplyFlags& flags,
+                                    ApplyRequest request, const manifest::Bundle* bundle, ClusterRun run,
+                                    CancelSource& stop) {
+  invocation.globals = std::move(run.globals);
+  std::expected<manifest::Bundle, int> own;
+  if (bundle) own = *bundle;
+  else own = co_await read_rollout(loop, invocation, flags, request.options, stop);
+  if (!own) co_return ClusterEnding{.how = stop.cancelled() ? Ending::How::interrupted : Ending::How::failed};
+  Result<OpenRollout> opened = connect_rollout(loop, invocation.globals, *std::move(own), request.options, run.journal);
+  if (!opened) co_return ClusterEnding{.how = Ending::How::failed, .error = opened.error()};
+  request.settings = std::move(run.settings);
+  Ending ending = co_await apply_in(loop, *std::move(opened), flags, std::move(request), run.journal, stop);
+  co_return ClusterEnding{.how = ending.how, .totals = report::totals_text(ending)};
+}
+
+Task<int> apply_in_fleet(RealLoop& loop, const Invocation& invocation, const ApplyFlags& flags, ApplyRequest request,
+                         CancelSource& stop) {
+  Result<Fleet> fleet = read_fleet(flags.fleet, invocation.globals, request.settings);
+  if (!fleet) co_return report_usage_error(fleet.error());
+  auto journal = RunJournal::open(loop.clock(), flags.files);
+  if (!journal) co_return report(journal.error());
+  std::optional<manifest::Bundle> bundle;
+  if (!has_chart(invocation, flags.sources)) {
+    auto read = co_await read_rollout(loop, invocation, flags, request.options, stop);
+    if (!read) co_return (*journal)->close(read.error());
+    bundle = *std::move(read);
+  }
+  auto run = [&](ClusterRun in) {
+    return apply_in_member(loop, invocation, flags, request, bundle ? &*bundle : nullptr, std::move(in), stop);
+  };
+  int code = co_await run_fleet(loop, *std::move(fleet), (*journal)->journal(), run, stop);
+  co_return (*journal)->close(code);
+}
+
+Task<int> apply(RealLoop& loop, const Invocation& invocation, const ApplyFlags& flags,
+                const std::optional<PlanFile>& plan, CancelSource& stop) {
+  Result<ApplyRequest> request = request_of(flags, invocation.globals);
+  if (!request) co_return report_usage_error(request.error());
+  if (flags.fleet.is_given()) co_return co_await apply_in_fleet(loop, invocation, flags, *std::move(request), stop);
+  auto journal = RunJournal::open(loop.clock(), flags.files);
+  if (!journal) co_return report(journal.error());
+  auto opened = co_await open_rollout(loop, invocation, flags, request->options, (*journal)->journal(), stop);
+  if (!opened) co_return opened.error();
+  auto begins =
+      co_await may_begin(*opened->cluster, flags, plan, opened->bundle, request->options, (*journal)->journal(), stop);
+  if (!begins) {
+    co_await opened->cluster->close();
+    co_return (*journal)->close(begins.error());
+  }
+  Ending ending = co_await apply_in(loop, *std::move(opened), flags, *std::move(request), (*journal)->journal(), stop);
   co_return (*journal)->close(exit_code(ending.how));
 }
 
@@ -132,6 +190,16 @@ void add_flags(Command command, ApplyFlags& flags) {
       .value("REGEX")
       .needs(logs);
   add_journal_flags(command, flags.files);
+  add_fleet_flags(command, flags.fleet);
+}
+
+// What is about one cluster, or is asked once.
+Result<void> check_fleet(const ApplyFlags& flags) {
+  if (!flags.fleet.is_given()) return {};
+  if (flags.confirm) return fail(not_in_a_fleet("--confirm"));
+  if (!flags.plan.empty()) return fail(not_in_a_fleet("--plan"));
+  if (!flags.files.timeline.empty()) return fail(not_in_a_fleet("--timeline"));
+  return {};
 }
 
 // The flags of the plan, and those of this command line.
@@ -160,6 +228,7 @@ int run_apply(Command command, const ApplyFlags& flags, Invocation& invocation) 
   if (flags.confirm && !flags.yes && !can_ask())
     return report_usage_error(Error(ErrorKind::invalid, "--confirm needs a terminal to ask on")
                                   .next("fairlead apply --confirm --yes shows the plan and does not ask"));
+  if (Result<void> checked = check_fleet(flags); !checked) return report_usage_error(checked.error());
   std::optional<PlanFile> plan;
   ApplyFlags wanted = flags;
   if (!flags.plan.empty()) {
@@ -187,6 +256,7 @@ void add_apply(Command app, Invocation& invocation) {
       "  fairlead plan -f k8s/ --out shop.plan; fairlead apply --plan shop.plan\n"
       "  fairlead apply --chart ./chart --name shop -- --set replicas=3\n"
       "  fairlead apply -k overlays/prod --name shop\n"
+      "  fairlead apply -f k8s/ --contexts eu-1,eu-2,us-1\n"
       "  fairlead apply                        # what fairlead.yaml says\n\n"
       "Exit codes: 0 done, 1 failed, 3 timed out, 4 conflicts, 64 invalid command line, 130 interrupted.");
   command.when_chosen([&invocation, flags, command] {

@@ -3,11 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-
 #include "async/scope.h"
 #include "cli/core/connect.h"
+#include "cli/core/parser.h"
 #include "status/bundles.h"
 
 namespace fairlead::cli {
@@ -17,16 +15,11 @@ constexpr Duration kPatience = std::chrono::seconds(1);
 
 Globals globals_of(std::span<const std::string> words) {
   Globals globals;
-  CLI::App app;
-  app.set_help_flag();
-  app.allow_extras();
-  add_globals(app, globals);
-  std::vector<std::string> reversed(words.rbegin(), words.rend());
-  try {
-    app.parse(std::move(reversed));
-  } catch (const CLI::ParseError&) {
-    // The word that is being typed may be a flag without its value.
-  }
+  Parser parser;
+  parser.pass_over_unknown_words();
+  add_globals(parser.root(), globals);
+  // The word that is being typed may be a flag without its value.
+  (void)parser.parse({words.begin(), words.end()});
   return globals;
 }
 

@@ -13,10 +13,12 @@
 namespace fairlead::cli {
 
 void add_apply(Command app, Invocation& invocation);
+void add_certs(Command app, Invocation& invocation);
 void add_completion(Command app, Invocation& invocation);
 void add_delete(Command app, Invocation& invocation);
 void add_diff(Command app, Invocation& invocation);
 void add_doctor(Command app, Invocation& invocation);
+void add_gate(Command app, Invocation& invocation);
 void add_graph(Command app, Invocation& invocation);
 void add_history(Command app, Invocation& invocation);
 void add_list(Command app, Invocation& invocation);
@@ -32,6 +34,10 @@ void add_timeline(Command app, Invocation& invocation);
 void add_trace(Command app, Invocation& invocation);
 void add_version(Command app, Invocation& invocation);
 void add_wait(Command app, Invocation& invocation);
+void add_webhook(Command app, Invocation& invocation);
+// Below `fairlead webhook`.
+void add_webhook_controller(Command webhook, Invocation& invocation);
+void add_webhook_manifests(Command webhook, Invocation& invocation);
 
 // The engine behind the completion scripts, called as `fairlead __complete -- WORD…`: prints the candidates for the
 // last word.

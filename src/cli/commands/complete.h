@@ -22,7 +22,7 @@ struct Candidates {
 // `words` are those after the program's name; the last is the one being typed, possibly empty.
 // `values_of` gives the values that only the user's files or the cluster know (context names, bundle names), by the
 // name of the option ("--context") or of the positional argument ("NAME").
-Candidates complete(const CLI::App& app, const std::vector<std::string>& words,
+Candidates complete(Command app, const std::vector<std::string>& words,
                     const std::function<std::vector<std::string>(const std::string& option)>& values_of);
 
 }  // namespace fairlead::cli

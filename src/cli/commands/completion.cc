@@ -82,7 +82,7 @@ int print_candidates(Command app, std::span<const std::string> words) {
     bool is_bundle = option == "NAME" || option == "--name";
     return is_bundle ? bundle_names(words) : kubeconfig_names(option);
   };
-  Candidates found = complete(app.app(), {words.begin(), words.end()}, values_of);
+  Candidates found = complete(app, {words.begin(), words.end()}, values_of);
   for (const Candidate& candidate : found.words)
     std::printf("%s\t%s\n", candidate.word.c_str(), candidate.description.c_str());
   if (found.files) std::puts(":files");

@@ -12,8 +12,9 @@
 #include "cli/output/output_flags.h"
 #include "cli/output/run_journal.h"
 #include "cli/runs/deletion_hooks.h"
-#include "cli/runs/holder.h"
+#include "cli/runs/fleet.h"
 #include "cli/runs/timeouts.h"
+#include "inventory/holder.h"
 #include "report/removal_report.h"
 
 namespace fairlead::cli {
@@ -36,6 +37,7 @@ struct DeleteFlags {
   bool cluster_gone = false;
   OutputFlags output;
   RunJournal::Files files;
+  FleetFlags fleet;
 };
 
 removal::Cascade cascade_of(const std::string& name) {
@@ -57,7 +59,7 @@ Result<removal::Options> options_of(const DeleteFlags& flags) {
   options.with_contents = flags.with_contents;
   options.force_finalizers = flags.force_finalizers;
   options.cluster_gone = flags.cluster_gone;
-  sign(options);
+  inventory::sign(options);
   TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
   TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead delete … --timeout-for Namespace=30m"));
   return options;
@@ -71,6 +73,12 @@ Result<void> check(const DeleteFlags& flags, bool has_manifests) {
   if (has_bundle && !flags.objects.empty())
     return fail(ErrorKind::invalid,
                 "KIND/NAME cannot be used together with -f, -k, --chart or --name: give one of them");
+  if (!flags.fleet.is_given()) return {};
+  if (!flags.files.timeline.empty()) return fail(not_in_a_fleet("--timeline"));
+  // Nobody can answer for several clusters at a time.
+  if (can_ask() && !flags.yes && flags.dry_run == "none")
+    return fail(Error(ErrorKind::invalid, "--contexts deletes in several clusters and does not ask: it needs --yes")
+                    .next("fairlead delete … --contexts … --dry-run client shows what would be deleted"));
   return {};
 }
 
@@ -86,8 +94,10 @@ Result<Request> request_of(const Invocation& invocation, const DeleteFlags& flag
   Request request;
   TRY_ASSIGN(request.options, options_of(flags));
   request.has_manifests = has_sources(invocation, flags.sources);
-  if (Result<void> checked = check(flags, request.has_manifests); !checked)
-    return std::unexpected(std::move(checked).error().next("fairlead delete --help"));
+  if (Result<void> checked = check(flags, request.has_manifests); !checked) {
+    if (!checked.error().next().empty()) return fail(checked.error());
+    return fail(std::move(checked).error().next("fairlead delete --help"));
+  }
   TRY_ASSIGN(request.settings, output_settings(flags.output, invocation.globals));
   request.name = bundle_name(flags.name, flags.sources);
   return request;
@@ -96,7 +106,7 @@ Result<Request> request_of(const Invocation& invocation, const DeleteFlags& flag
 // The removal in a cluster that the process is connected to.
 class Deletion {
  public:
-  Deletion(RealLoop& loop, Cluster& cluster, const DeleteFlags& flags, Request request, RunJournal& journal,
+  Deletion(RealLoop& loop, Cluster& cluster, const DeleteFlags& flags, Request request, journal::Journal& journal,
            CancelSource& stop)
       : loop_(loop),
         cluster_(cluster),
@@ -105,12 +115,12 @@ class Deletion {
         name_(std::move(request.name)),
         journal_(journal),
         stop_(stop),
-        shown_(loop, journal.journal(), with_drawing(std::move(request.settings)), options_.dry_run) {
-    journal.journal().read_by([this](const journal::Event& event) { shown_.read(event); }, shown_.detail());
+        shown_(loop, journal, with_drawing(std::move(request.settings)), options_.dry_run) {
+    journal.read_by([this](const journal::Event& event) { shown_.read(event); }, shown_.detail());
   }
 
-  // The bundle is what the manifests say, if there are any. Returns the exit code.
-  Task<int> execute(std::optional<manifest::Bundle> bundle, bool namespace_is_chosen) {
+  // The bundle is what the manifests say, if there are any.
+  Task<ClusterEnding> execute(std::optional<manifest::Bundle> bundle, bool namespace_is_chosen) {
     options_.default_namespace = cluster_.default_namespace();
     options_.namespace_is_chosen = namespace_is_chosen;
     if (can_ask() && !flags_.yes) options_.ask = [this](std::string text) { return ask_aside(std::move(text)); };
@@ -118,22 +128,29 @@ class Deletion {
       Result<manifest::Bundle> kept = co_await read_kept_hooks();
       if (!kept) {
         shown_.display().stop();
-        co_return report(stop_.cancelled() ? cancelled_error() : kept.error());
+        Error error = stop_.cancelled() ? cancelled_error() : kept.error();
+        report(error);
+        co_return ClusterEnding{.how = outcome_of(error)};
       }
       if (!kept->objects.empty()) bundle = *std::move(kept);
     }
     std::optional<DeletionHooks> hooks;
     if (bundle && !flags_.no_hooks) {
-      hooks.emplace(cluster_.client(), cluster_.discovery(), *bundle, options_, journal_.journal(), &stop_);
+      hooks.emplace(cluster_.client(), cluster_.discovery(), *bundle, options_, journal_, &stop_);
       options_.ask = hooks->asking(options_.ask);
     }
     removal::Ending ending = co_await take_out(bundle);
     if (hooks) co_await hooks->finish(ending);
     shown_.finish(ending);
-    co_return exit_code(ending.how);
+    co_return ClusterEnding{.how = ending.how, .totals = report::totals_text(ending)};
   }
 
  private:
+  static journal::Outcome outcome_of(const Error& error) {
+    if (error.root().kind() == ErrorKind::cancelled) return journal::Outcome::interrupted;
+    return error.kind() == ErrorKind::timeout ? journal::Outcome::timed_out : journal::Outcome::failed;
+  }
+
   // Nothing is drawn before the cluster was asked for something, as a plugin may ask for a password.
   report::Settings with_drawing(report::Settings settings) {
     settings.may_draw = [this] { return cluster_.requests() > 0; };
@@ -157,9 +174,9 @@ class Deletion {
   Task<removal::Ending> take_out(const std::optional<manifest::Bundle>& bundle) {
     kube::Client& client = cluster_.client();
     kube::Discovery& discovery = cluster_.discovery();
-    if (!name_.empty()) return removal::take_out_bundle(client, discovery, name_, options_, journal_.journal(), &stop_);
-    if (bundle) return removal::take_out_manifests(client, discovery, *bundle, options_, journal_.journal(), &stop_);
-    return removal::take_out_named(client, discovery, flags_.objects, options_, journal_.journal(), &stop_);
+    if (!name_.empty()) return removal::take_out_bundle(client, discovery, name_, options_, journal_, &stop_);
+    if (bundle) return removal::take_out_manifests(client, discovery, *bundle, options_, journal_, &stop_);
+    return removal::take_out_named(client, discovery, flags_.objects, options_, journal_, &stop_);
   }
 
   RealLoop& loop_;
@@ -167,29 +184,74 @@ class Deletion {
   const DeleteFlags& flags_;
   removal::Options options_;
   std::string name_;
-  RunJournal& journal_;
+  journal::Journal& journal_;
   CancelSource& stop_;
   report::RemovalReport shown_;
 };
 
+// Returns nothing if the command line names no manifests. Reports what fails, and then returns the exit code.
+Task<std::expected<std::optional<manifest::Bundle>, int>> read_manifests(RealLoop& loop, const Invocation& invocation,
+                                                                         const DeleteFlags& flags,
+                                                                         const Request& request, CancelSource& stop) {
+  if (!request.has_manifests) co_return std::optional<manifest::Bundle>();
+  auto read = co_await read_sources(loop, invocation, flags.sources,
+                                    {.name = request.name, .timeout = request.options.timeout, .stop = &stop});
+  if (!read) co_return std::unexpected(read.error());
+  co_return std::optional(*std::move(read));
+}
+
+// One of several clusters. A chart is rendered for each; other manifests have been read.
+Task<ClusterEnding> take_out_of_member(RealLoop& loop, Invocation invocation, const DeleteFlags& flags, Request request,
+                                       const std::optional<manifest::Bundle>* read, ClusterRun run,
+                                       CancelSource& stop) {
+  using journal::Outcome;
+  invocation.globals = std::move(run.globals);
+  request.settings = std::move(run.settings);
+  std::expected<std::optional<manifest::Bundle>, int> bundle;
+  if (read) bundle = *read;
+  else bundle = co_await read_manifests(loop, invocation, flags, request, stop);
+  if (!bundle) co_return ClusterEnding{.how = stop.cancelled() ? Outcome::interrupted : Outcome::failed};
+  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, run.journal);
+  if (!cluster) co_return ClusterEnding{.how = Outcome::failed, .error = cluster.error()};
+  Deletion deletion(loop, **cluster, flags, std::move(request), run.journal, stop);
+  ClusterEnding ending = co_await deletion.execute(*std::move(bundle), !invocation.globals.namespace_name.empty());
+  co_await (*cluster)->close();
+  co_return ending;
+}
+
+Task<int> take_out_of_fleet(RealLoop& loop, const Invocation& invocation, const DeleteFlags& flags, Request request,
+                            CancelSource& stop) {
+  Result<Fleet> fleet = read_fleet(flags.fleet, invocation.globals, request.settings);
+  if (!fleet) co_return report_usage_error(fleet.error());
+  auto journal = RunJournal::open(loop.clock(), flags.files);
+  if (!journal) co_return report(journal.error());
+  std::optional<std::optional<manifest::Bundle>> bundle;
+  if (!has_chart(invocation, flags.sources)) {
+    auto read = co_await read_manifests(loop, invocation, flags, request, stop);
+    if (!read) co_return (*journal)->close(read.error());
+    bundle = *std::move(read);
+  }
+  auto run = [&](ClusterRun in) {
+    return take_out_of_member(loop, invocation, flags, request, bundle ? &*bundle : nullptr, std::move(in), stop);
+  };
+  int code = co_await run_fleet(loop, *std::move(fleet), (*journal)->journal(), run, stop);
+  co_return (*journal)->close(code);
+}
+
 Task<int> take_out(RealLoop& loop, const Invocation& invocation, const DeleteFlags& flags, CancelSource& stop) {
   Result<Request> request = request_of(invocation, flags);
   if (!request) co_return report_usage_error(request.error());
+  if (flags.fleet.is_given()) co_return co_await take_out_of_fleet(loop, invocation, flags, *std::move(request), stop);
   auto journal = RunJournal::open(loop.clock(), flags.files);
   if (!journal) co_return report(journal.error());
-  std::optional<manifest::Bundle> bundle;
-  if (request->has_manifests) {
-    auto read = co_await read_sources(loop, invocation, flags.sources,
-                                      {.name = request->name, .timeout = request->options.timeout, .stop = &stop});
-    if (!read) co_return read.error();
-    bundle = *std::move(read);
-  }
+  auto bundle = co_await read_manifests(loop, invocation, flags, *request, stop);
+  if (!bundle) co_return bundle.error();
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());
   if (!cluster) co_return report(cluster.error());
-  Deletion deletion(loop, **cluster, flags, *std::move(request), **journal, stop);
-  int code = co_await deletion.execute(std::move(bundle), !invocation.globals.namespace_name.empty());
+  Deletion deletion(loop, **cluster, flags, *std::move(request), (*journal)->journal(), stop);
+  ClusterEnding ending = co_await deletion.execute(*std::move(bundle), !invocation.globals.namespace_name.empty());
   co_await (*cluster)->close();
-  co_return (*journal)->close(code);
+  co_return (*journal)->close(exit_code(ending.how));
 }
 
 void add_flags(Command command, DeleteFlags& flags) {
@@ -220,6 +282,7 @@ void add_flags(Command command, DeleteFlags& flags) {
   command.flag("--cluster-gone", flags.cluster_gone, "Treat a cluster that cannot be reached as deleted");
   add_output_flags(command, flags.output);
   add_journal_flags(command, flags.files);
+  add_fleet_flags(command, flags.fleet);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "doctor/doctor.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/query.h"
@@ -22,17 +23,31 @@ struct DoctorFlags {
   std::vector<std::string> ignored;
   std::string fail_on = "warning";
   std::string output = "text";
+  bool whole_cluster = false;
 };
 
 bool is_word(const std::string& word, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, word) != names.end();
 }
 
+// The codes of --ignore, each of which may be a list.
+std::vector<std::string> ignored_codes(const DoctorFlags& flags) {
+  std::vector<std::string> codes;
+  for (const std::string& list : flags.ignored)
+    for (const auto& part : std::views::split(list, ',')) codes.emplace_back(part.begin(), part.end());
+  return codes;
+}
+
 // Reads the words behind `doctor`. "webhook/x" is the same as "webhook x".
-Result<doctor::Subject> read_subject(const DoctorFlags& flags) {
+Result<doctor::Subject> read_subject(const DoctorFlags& flags, const Globals& globals) {
   doctor::Subject subject;
   std::vector<std::string> words = flags.what;
-  if (words.empty()) return subject;
+  if (flags.whole_cluster && (!words.empty() || !flags.sources.empty()))
+    return fail(Error(ErrorKind::invalid, "-A examines the whole cluster, not an object of it").next("leave out -A"));
+  if (words.empty()) {
+    if (flags.sources.empty() && !flags.whole_cluster) subject.ns = globals.namespace_name;
+    return subject;
+  }
   if (!flags.sources.empty())
     return fail(Error(ErrorKind::invalid, "manifests and an object cannot be examined at the same time")
                     .next("leave out one of the two"));
@@ -48,18 +63,19 @@ Result<doctor::Subject> read_subject(const DoctorFlags& flags) {
   return subject;
 }
 
-Result<doctor::Subject> check(const DoctorFlags& flags) {
-  for (const std::string& code : flags.ignored) TRY(doctor::check_code(code));
-  return read_subject(flags);
+Result<doctor::Subject> check(const DoctorFlags& flags, const Globals& globals) {
+  for (const std::string& code : ignored_codes(flags)) TRY(doctor::check_code(code));
+  return read_subject(flags, globals);
 }
 
 int show(doctor::Report report, const DoctorFlags& flags) {
+  std::vector<std::string> ignored = ignored_codes(flags);
   std::erase_if(report.findings, [&](const doctor::Finding& finding) {
-    return std::ranges::find(flags.ignored, finding.code) != flags.ignored.end();
+    return std::ranges::find(ignored, finding.code) != ignored.end();
   });
-  std::vector<std::string> notes;
-  for (const doctor::Unseen& one : report.unseen) notes.push_back("could not be read: " + one.text());
-  print_result(flags.output, doctor::text_of(report, report::can_paint(stdout)), doctor::json_of(report), notes);
+  print_result(flags.output, doctor::text_of(report, report::can_paint(stdout)), doctor::json_of(report),
+               doctor::notes_of(report));
+  if (report.is_blind) return kFailed;
   std::optional<doctor::Severity> limit = doctor::severity_named(flags.fail_on);
   return limit && report.has(*limit) ? kFailed : kDone;
 }
@@ -71,7 +87,7 @@ Task<int> examine(RealLoop& loop, const Invocation& invocation, const DoctorFlag
   if (!flags.sources.empty()) {
     auto bundle = co_await read_sources(loop, invocation, flags.sources, {.stop = &stop});
     if (!bundle) co_return bundle.error();
-    for (object::Object& object : bundle->objects) subject.bundle.push_back(std::move(object).take_value());
+    subject.bundle = std::move(bundle->objects);
   }
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());
   if (!cluster) co_return report(cluster.error());
@@ -84,7 +100,7 @@ Task<int> examine(RealLoop& loop, const Invocation& invocation, const DoctorFlag
 }
 
 int doctor_command(const Invocation& invocation, const DoctorFlags& flags) {
-  Result<doctor::Subject> subject = check(flags);
+  Result<doctor::Subject> subject = check(flags, invocation.globals);
   if (!subject) return report_usage_error(subject.error());
   return run_interruptibly(
       [&](RealLoop& loop, CancelSource& stop) { return examine(loop, invocation, flags, *subject, stop); });
@@ -100,8 +116,9 @@ void add_doctor(Command app, Invocation& invocation) {
               "webhook NAME, namespace NAME or KIND/NAME; without it, the whole cluster is examined")
       .value("WHAT");
   add_source_flags(command, flags->sources);
-  command.option("--ignore", flags->ignored, "Leave out findings with this code; may be repeated")
-      .value("CODE")
+  command.flag("-A,--all-namespaces", flags->whole_cluster, "Examine the whole cluster, also with -n");
+  command.option("--ignore", flags->ignored, "Leave out findings with these codes; may be repeated")
+      .value("CODE[,CODE...]")
       .repeatable();
   command
       .option("--fail-on", flags->fail_on,

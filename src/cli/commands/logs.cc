@@ -22,7 +22,7 @@ struct LogsFlags {
 };
 
 void print_line(const logs::Source& source, std::string_view line) {
-  std::string text = fmt::format("{} {} | {}\n", source.pod, source.container, printable_line(line));
+  std::string text = logs::line_text(source.pod, source.container, printable_line(line)) + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }

@@ -17,8 +17,8 @@
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
 #include "cli/output/run_journal.h"
-#include "cli/runs/holder.h"
 #include "cli/runs/timeouts.h"
+#include "inventory/holder.h"
 #include "report/retry_report.h"
 
 namespace fairlead::cli {
@@ -55,8 +55,8 @@ Result<retry::Options> options_of(const RetryFlags& flags, const std::vector<std
   if (!flags.timeout.empty()) {
     TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
   }
-  options.run = run_of(::getpid());
-  options.run_known_dead = is_gone_run;
+  options.run = inventory::run_of(::getpid());
+  options.run_known_dead = inventory::is_gone_run;
   return options;
 }
 

@@ -8,9 +8,9 @@
 #include "cli/core/run.h"
 #include "cli/output/output_flags.h"
 #include "cli/output/run_journal.h"
-#include "cli/runs/holder.h"
 #include "cli/runs/rollout_flags.h"
 #include "cli/runs/timeouts.h"
+#include "inventory/holder.h"
 #include "report/rollout_report.h"
 #include "status/status.h"
 
@@ -75,7 +75,7 @@ Result<rollout::Options> options_of(const RollbackFlags& flags) {
   options.keep_secrets = flags.keep_secrets;
   options.dry_run = flags.dry_run == "server";
   options.wait = !flags.no_wait;
-  sign(options);
+  inventory::sign(options);
   TRY(inventory::check_name(flags.name));
   TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
   TRY_ASSIGN(options.timeout_for, read_timeouts(flags.timeout_for, "fairlead rollback … --timeout-for Job=30m"));

@@ -1,16 +1,23 @@
 #include "cli/core/run.h"
 
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "cli/commands/commands.h"
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
 #include "cli/output/output_flags.h"
+#include "cli/output/run_journal.h"
 #include "cli/pipeline/host.h"
 #include "cli/pipeline/show.h"
 #include "cli/pipeline/steps.h"
-#include "cli/runs/holder.h"
+#include "inventory/holder.h"
 #include "pipeline/read.h"
 #include "pipeline/state_file.h"
+#include "pipeline/values.h"
 #include "report/github.h"
 #include "report/output.h"
 
@@ -28,7 +35,9 @@ struct RunFlags {
   std::string state;
   std::string events;
   std::string phase;
+  bool dry_run = false;
   OutputFlags output;
+  RunJournal::Files files;
 
   std::string state_path() const { return state.empty() ? file + ".state" : state; }
   std::string events_path() const {
@@ -38,6 +47,30 @@ struct RunFlags {
   }
 };
 
+std::string shell_word(const std::string& text) {
+  auto is_plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("-_./=:,@%+", c); };
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
+  std::string quoted = "'";
+  for (char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return printable_line(quoted + "'");
+}
+
+// What a person types again to reach the same state: the file and the flags. Values of --set may be secret.
+std::string words_of(const RunFlags& flags, const Globals& globals) {
+  std::string words = shell_word(flags.file);
+  auto add = [&](std::string_view flag, const std::string& value) {
+    if (!value.empty()) words += fmt::format(" {} {}", flag, shell_word(value));
+  };
+  for (const std::string& file : flags.overrides.files) add("--values", file);
+  for (const std::string& set : flags.overrides.sets) add("--set", set.substr(0, set.find('=')) + "=VALUE");
+  add("--state", flags.state);
+  add("--events", flags.events);
+  add("--kubeconfig", globals.kubeconfig);
+  add("--context", globals.context);
+  add("--namespace", globals.namespace_name);
+  return words;
+}
+
 int report_all(const std::vector<Error>& errors) {
   for (const Error& error : errors) report(error);
   return kFailed;
@@ -45,13 +78,18 @@ int report_all(const std::vector<Error>& errors) {
 
 // Reads the pipeline, and checks everything that can be checked without a cluster. Reports what is wrong with it, and
 // then returns the exit code.
-std::expected<Pipeline, int> load(const RunFlags& flags) {
+std::expected<Pipeline, int> load(const RunFlags& flags, const Globals& globals) {
   if (flags.file.empty())
     return std::unexpected(report_usage_error(
         Error(ErrorKind::invalid, "FILE is missing: the pipeline to run").next("fairlead run --help")));
+  Json scratch = Json::Object();
+  for (const std::string& set : flags.overrides.sets)
+    if (Result<void> checked = pipeline::set_values(scratch, set); !checked)
+      return std::unexpected(report_usage_error(checked.error()));
   auto pipeline = pipeline::load(flags.file, flags.overrides);
   if (!pipeline) return std::unexpected(report_all(pipeline.error()));
   std::vector<Error> errors = check_steps(*pipeline);
+  if (errors.empty()) errors = find_places(*pipeline, globals);
   if (!errors.empty()) return std::unexpected(report_all(errors));
   return *std::move(pipeline);
 }
@@ -68,7 +106,7 @@ std::expected<size_t, int> find_phase(const Pipeline& pipeline, const std::strin
 }
 
 // Reads the state, and adapts it to the pipeline. People are told what has changed.
-std::expected<State, int> read_state(const RunFlags& flags, const Pipeline& pipeline) {
+std::expected<State, int> read_state(const RunFlags& flags, const Globals& globals, const Pipeline& pipeline) {
   auto kept = pipeline::read_state(flags.state_path());
   if (!kept) return std::unexpected(report_all(kept.error()));
   if (!*kept) return State(pipeline);
@@ -83,9 +121,23 @@ std::expected<State, int> read_state(const RunFlags& flags, const Pipeline& pipe
     if (!is_for_people) continue;
     report::print(stderr, fmt::format("warning: {}\n", note.text));
     if (!note.phase.empty())
-      report::print(stderr, fmt::format("  next      fairlead run reset {} {}\n", flags.file, note.phase));
+      report::print(stderr,
+                    fmt::format("  next      fairlead run reset {} {}\n", words_of(flags, globals), note.phase));
   }
   return state;
+}
+
+// What a completed phase did is not there if it is for another cluster now.
+Result<void> check_places(const RunFlags& flags, const Globals& globals, const Pipeline& pipeline, const State& state) {
+  std::vector<size_t> moved = state.moved(pipeline);
+  if (moved.empty()) return {};
+  const pipeline::Phase& phase = pipeline.phases[moved.front()];
+  return fail(Error(ErrorKind::invalid,
+                    fmt::format("{} is the state of a run in another cluster or namespace", flags.state_path()))
+                  .because(fmt::format("phase {} was completed in {}, and is for {} now", phase.name,
+                                       state.phase(moved.front()).place, phase.place))
+                  .next(fmt::format("--state FILE keeps the state of this one elsewhere; or fairlead run reset {} {}",
+                                    words_of(flags, globals), phase.name)));
 }
 
 // What `run` and `reset` work with, locked against other runs.
@@ -96,12 +148,12 @@ struct Opened {
   std::unique_ptr<pipeline::EventFile> events;
 };
 
-std::expected<Opened, int> open(const RunFlags& flags) {
-  std::expected<Pipeline, int> pipeline = load(flags);
+std::expected<Opened, int> open(const RunFlags& flags, const Globals& globals) {
+  std::expected<Pipeline, int> pipeline = load(flags, globals);
   if (!pipeline) return std::unexpected(pipeline.error());
-  auto lock = StateLock::acquire(flags.state_path(), own_holder());
+  auto lock = StateLock::acquire(flags.state_path(), inventory::own_holder());
   if (!lock) return std::unexpected(report(lock.error()));
-  std::expected<State, int> state = read_state(flags, *pipeline);
+  std::expected<State, int> state = read_state(flags, globals, *pipeline);
   if (!state) return std::unexpected(state.error());
   auto events = pipeline::EventFile::open(flags.events_path());
   if (!events) return std::unexpected(report(events.error()));
@@ -126,6 +178,15 @@ Result<std::vector<std::string>> reset(Opened& opened, const RunFlags& flags, si
   return names;
 }
 
+int write_jsonl(const PipelineView& view) {
+  for (const Json& phase : document_json(view)["phases"].items()) {
+    Json line = Json::Object{{"type", "phase"}};
+    for (const Json::Member& member : phase.members()) line.make(member.key) = member.value;
+    std::fputs((line.dump() + "\n").c_str(), stdout);
+  }
+  return std::fputs((summary_json(view).dump() + "\n").c_str(), stdout);
+}
+
 void show(const PipelineView& view, const report::Settings& settings) {
   if (settings.format == report::Format::json) std::fputs(document_json(view).pretty().c_str(), settings.out);
   if (settings.format == report::Format::jsonl) std::fputs((summary_json(view).dump() + "\n").c_str(), settings.out);
@@ -137,20 +198,29 @@ void show(const PipelineView& view, const report::Settings& settings) {
   std::fflush(settings.out);
   for (const journal::Cause& cause : view.causes) report::print(settings.err, report::cause_text(cause));
   if (view.outcome == "interrupted")
-    report::print(settings.err, fmt::format("error: interrupted\n  next      fairlead run {} goes on where it was\n",
-                                            view.pipeline.file));
+    report::print(settings.err,
+                  fmt::format("error: interrupted\n  next      fairlead run {} goes on where it was\n", view.words));
   if (std::optional<report::Github> github = report::Github::from_environment())
     github->finish(fmt::format("fairlead run: {}", view.outcome), totals, view.causes);
 }
 
 Task<int> run(RealLoop& loop, const Globals& globals, const RunFlags& flags, Opened& opened, report::Settings settings,
               CancelSource& stop) {
-  PipelineHost host(loop, globals, opened.pipeline, flags.state_path(), *opened.events, settings);
+  auto files = RunJournal::open(loop.clock(), flags.files);
+  if (!files) co_return report(files.error());
+  journal::Journal& journal = (*files)->journal();
+  journal.add({.kind = journal::EventKind::started,
+               .details = Json(
+                   Json::Object{{"command", "run"}, {"time", journal.time_text()}, {"bundle", opened.pipeline.name}})});
+  PipelineHost host(loop, globals, opened.pipeline, flags.state_path(), *opened.events, journal, settings,
+                    opened.lock->descriptor());
   pipeline::Ending ending = co_await pipeline::run(loop, opened.pipeline, opened.state, host, stop);
   co_await host.close();
+  journal.add({.kind = journal::EventKind::ended, .state = std::string(name_of(ending.how))});
   PipelineView view{.pipeline = opened.pipeline,
                     .state = opened.state,
                     .state_path = flags.state_path(),
+                    .words = words_of(flags, globals),
                     .outcome = std::string(name_of(ending.how)),
                     .took = ending.took,
                     .causes = host.causes()};
@@ -158,19 +228,38 @@ Task<int> run(RealLoop& loop, const Globals& globals, const RunFlags& flags, Ope
     if (error) view.causes.push_back({.error = *error, .blocks = {}});
   show(view, settings);
   bool is_lost = ending.how == How::done && host.lost_event();
-  co_return is_lost ? int(kFailed) : exit_code(ending.how);
+  co_return (*files)->close(is_lost ? int(kFailed) : exit_code(ending.how));
+}
+
+// Checks the pipeline, and says which phases would be run.
+int run_dry(const RunFlags& flags, const Globals& globals) {
+  std::expected<Pipeline, int> pipeline = load(flags, globals);
+  if (!pipeline) return pipeline.error();
+  std::expected<State, int> state = read_state(flags, globals, *pipeline);
+  if (!state) return state.error();
+  if (!flags.phase.empty()) {
+    std::expected<size_t, int> phase = find_phase(*pipeline, flags.phase);
+    if (!phase) return phase.error();
+    state->reset(*pipeline, *phase);
+  }
+  if (Result<void> checked = check_places(flags, globals, *pipeline, *state); !checked) return report(checked.error());
+  report::print(stdout, plan_text(*pipeline, *state));
+  return kDone;
 }
 
 int run_run(const RunFlags& flags, const Invocation& invocation) {
   Result<report::Settings> settings = output_settings(flags.output, invocation.globals);
   if (!settings) return report_usage_error(settings.error());
-  std::expected<Opened, int> opened = open(flags);
+  if (flags.dry_run) return run_dry(flags, invocation.globals);
+  std::expected<Opened, int> opened = open(flags, invocation.globals);
   if (!opened) return opened.error();
   if (!flags.phase.empty()) {
     std::expected<size_t, int> phase = find_phase(opened->pipeline, flags.phase);
     if (!phase) return phase.error();
     if (auto done = reset(*opened, flags, *phase); !done) return report(done.error());
   }
+  if (Result<void> checked = check_places(flags, invocation.globals, opened->pipeline, opened->state); !checked)
+    return report(checked.error());
   return run_interruptibly([&](RealLoop& loop, CancelSource& stop) {
     return run(loop, invocation.globals, flags, *opened, *settings, stop);
   });
@@ -186,24 +275,26 @@ std::string outcome_of(const PipelineView& view) {
   return is_open ? "open" : "done";
 }
 
-int run_status(const RunFlags& flags) {
-  std::expected<Pipeline, int> pipeline = load(flags);
+int run_status(const RunFlags& flags, const Globals& globals) {
+  std::expected<Pipeline, int> pipeline = load(flags, globals);
   if (!pipeline) return pipeline.error();
-  std::expected<State, int> state = read_state(flags, *pipeline);
+  std::expected<State, int> state = read_state(flags, globals, *pipeline);
   if (!state) return state.error();
   PipelineView view{.pipeline = *pipeline,
                     .state = *state,
                     .state_path = flags.state_path(),
+                    .words = words_of(flags, globals),
                     .holder = StateLock::holder_of(flags.state_path())};
   view.outcome = outcome_of(view);
   if (flags.output.output == "json") std::fputs(document_json(view).pretty().c_str(), stdout);
+  else if (flags.output.output == "jsonl") write_jsonl(view);
   else report::print(stdout, status_text(view));
   if (view.outcome == "failed") return kFailed;
   return view.outcome == "done" ? kDone : kChanges;
 }
 
-int run_reset(const RunFlags& flags) {
-  std::expected<Opened, int> opened = open(flags);
+int run_reset(const RunFlags& flags, const Globals& globals) {
+  std::expected<Opened, int> opened = open(flags, globals);
   if (!opened) return opened.error();
   std::expected<size_t, int> phase = find_phase(opened->pipeline, flags.phase);
   if (!phase) return phase.error();
@@ -237,9 +328,11 @@ void add_events_flag(Command command, RunFlags& flags) {
 void add_status_of_run(Command run, Invocation& invocation, const std::shared_ptr<RunFlags>& flags) {
   Command command = run.subcommand("status", "Show how far each phase has come");
   add_common_flags(command, *flags).required();
-  command.option("-o,--output", flags->output.output, "text or json").one_of({"text", "json"});
+  command.option("-o,--output", flags->output.output, "text, json or jsonl").one_of({"text", "json", "jsonl"});
   command.footer("Exit codes: 0 everything is done, 1 a phase has failed, 2 something is left to do.");
-  command.when_chosen([&invocation, flags] { invocation.run = [flags] { return run_status(*flags); }; });
+  command.when_chosen([&invocation, flags] {
+    invocation.run = [&invocation, flags] { return run_status(*flags, invocation.globals); };
+  });
 }
 
 void add_reset_of_run(Command run, Invocation& invocation, const std::shared_ptr<RunFlags>& flags) {
@@ -247,7 +340,9 @@ void add_reset_of_run(Command run, Invocation& invocation, const std::shared_ptr
   add_common_flags(command, *flags).required();
   command.option("PHASE", flags->phase, "The phase").value("PHASE").required();
   add_events_flag(command, *flags);
-  command.when_chosen([&invocation, flags] { invocation.run = [flags] { return run_reset(*flags); }; });
+  command.when_chosen([&invocation, flags] {
+    invocation.run = [&invocation, flags] { return run_reset(*flags, invocation.globals); };
+  });
 }
 
 }  // namespace
@@ -258,7 +353,9 @@ void add_run(Command app, Invocation& invocation) {
   add_common_flags(command, *flags);
   add_events_flag(command, *flags);
   command.option("--from", flags->phase, "Run this phase again, and those that need it").value("PHASE");
+  command.flag("--dry-run", flags->dry_run, "Check the pipeline and say which phases would be run; sends nothing");
   add_format_flags(command, flags->output);
+  add_journal_flags(command, flags->files);
   add_status_of_run(command, invocation, flags);
   add_reset_of_run(command, invocation, flags);
   command.footer(
@@ -268,6 +365,7 @@ void add_run(Command app, Invocation& invocation) {
       "  fairlead run kof.yaml\n"
       "  fairlead run kof.yaml --values prod.yaml --set kof.storage_class=fast\n"
       "  fairlead run kof.yaml --from mothership\n"
+      "  fairlead run kof.yaml --dry-run\n"
       "  fairlead run status kof.yaml\n"
       "  fairlead run reset kof.yaml mothership\n\n"
       "Exit codes: 0 done, 1 failed, 3 timed out, 4 conflicts, 64 invalid command line, 130 interrupted.");

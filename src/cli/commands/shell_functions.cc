@@ -17,15 +17,15 @@ constexpr const char* kFunctions =
 #   TIMEOUT    seconds for all of it: 180 unless it is given, and never under 30
 #   Says how far it is every 30 seconds. Returns 0 if the webhooks work, and 1 if not, with the cause and hints.
 wait_for_victoria_metrics_webhook() {
-  local namespace=${1:-} timeout=${2:-180} begun left
+  local namespace=${1:-} timeout=${2:-180} begun left name
   local labels=app.kubernetes.io/name=victoria-metrics-operator
   if [ -z "$namespace" ]; then
     echo "usage: wait_for_victoria_metrics_webhook NAMESPACE [TIMEOUT]" >&2
     return 1
   fi
   case $timeout in
-    '' | *[!0-9]*)
-      echo "error: wait_for_victoria_metrics_webhook: \"$timeout\" is not a number of seconds" >&2
+    '' | *[!0-9]* | ??????????*)
+      echo "error: wait_for_victoria_metrics_webhook: \"$timeout\" is not a number of seconds up to 999999999" >&2
       return 1
       ;;
   esac
@@ -34,11 +34,23 @@ wait_for_victoria_metrics_webhook() {
     timeout=30
   fi
   begun=$(date +%s)
-  if "${FAIRLEAD:-fairlead}" wait validatingwebhookconfigurations -l "$labels" --for create \
-    --existence-timeout "${timeout}s" --progress plain; then
+  # Configurations have no namespace. Another operator may have one with the same labels.
+  { name=$("${FAIRLEAD:-fairlead}" wait validatingwebhookconfigurations -l "$labels" --any \
+    --for "jsonpath={.webhooks[0].clientConfig.service.namespace}=$namespace" \
+    --existence-timeout "${timeout}s" --timeout "${timeout}s" --progress plain |
+    while IFS= read -r line; do
+      printf '%s\n' "$line" >&3
+      case $line in
+        "ValidatingWebhookConfiguration "*" meets "*)
+          line=${line#* }
+          printf '%s\n' "${line%% *}"
+          ;;
+      esac
+    done | head -n 1); } 3>&1
+  if [ -n "$name" ]; then
     left=$((timeout - ($(date +%s) - begun)))
     [ "$left" -gt 0 ] || left=1
-    "${FAIRLEAD:-fairlead}" wait validatingwebhookconfigurations -n "$namespace" -l "$labels" --for functional \
+    "${FAIRLEAD:-fairlead}" wait "validatingwebhookconfigurations/$name" --for functional \
       --existence-timeout "${left}s" --timeout "${left}s" --allow-short --layers --progress plain && return 0
   fi
   echo "error: the VictoriaMetrics webhook is not ready after $(($(date +%s) - begun)) seconds" >&2

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "cli/commands/commands.h"
 #include "cli/core/connect.h"
 #include "cli/core/error_report.h"
@@ -10,8 +12,8 @@
 #include "cli/input/sources.h"
 #include "cli/output/output_flags.h"
 #include "cli/output/run_journal.h"
-#include "cli/runs/holder.h"
 #include "cli/runs/timeouts.h"
+#include "inventory/holder.h"
 #include "report/wait_report.h"
 
 namespace fairlead::cli {
@@ -39,13 +41,11 @@ Result<wait::Options> options_of(const WaitFlags& flags) {
   if (!flags.timeout.empty()) {
     TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
   }
-  // As in kubectl, no time at all means to look once.
-  if (options.timeout == Duration::zero()) options.existence_timeout = Duration::zero();
   if (!flags.existence_timeout.empty()) {
     TRY_ASSIGN(options.existence_timeout, read_duration("--existence-timeout", flags.existence_timeout));
   }
-  options.run = run_of(::getpid());
-  options.run_known_dead = is_gone_run;
+  options.run = inventory::run_of(::getpid());
+  options.run_known_dead = inventory::is_gone_run;
   return options;
 }
 
@@ -69,6 +69,15 @@ Task<std::expected<object::Object, int>> read_probe(RealLoop& loop, const Invoca
   co_return std::unexpected(kUsage);
 }
 
+// Only the cluster tells which kind "deploy" is, and so that a form does not fit it.
+int code_of(const wait::Ending& ending) {
+  bool is_misused = ending.how == wait::Ending::How::failed && !ending.causes.empty() &&
+                    std::ranges::all_of(ending.causes, [](const journal::Cause& cause) {
+                      return cause.error.kind() == ErrorKind::invalid;
+                    });
+  return is_misused ? int(kUsage) : exit_code(ending.how);
+}
+
 Task<int> wait_in_cluster(RealLoop& loop, const Invocation& invocation, const WaitFlags& flags,
                           std::vector<wait::Target> targets, wait::Options options, report::Settings settings,
                           CancelSource& stop) {
@@ -84,7 +93,7 @@ Task<int> wait_in_cluster(RealLoop& loop, const Invocation& invocation, const Wa
                                                 std::move(options), (*journal)->journal(), &stop);
   shown.finish(ending);
   co_await (*cluster)->close();
-  co_return (*journal)->close(exit_code(ending.how));
+  co_return (*journal)->close(code_of(ending));
 }
 
 Task<int> wait_for_objects(RealLoop& loop, const Invocation& invocation, const WaitFlags& flags, CancelSource& stop) {
@@ -107,6 +116,7 @@ Task<int> wait_for_objects(RealLoop& loop, const Invocation& invocation, const W
     if (!probe) co_return probe.error();
     options->probe = *std::move(probe);
   }
+  if (Result<void> checked = wait::check(targets, *options); !checked) co_return report_usage_error(checked.error());
   co_return co_await wait_in_cluster(loop, invocation, flags, std::move(targets), *std::move(options),
                                      *std::move(settings), stop);
 }
@@ -129,7 +139,9 @@ void add_flags(Command command, WaitFlags& flags) {
       .option("--timeout", flags.timeout,
               "How long each object may take once it exists: 10m, or 3m for webhooks; 0 to look once")
       .value("DURATION");
-  command.option("--existence-timeout", flags.existence_timeout, "How long each object may take to exist: 5m")
+  command
+      .option("--existence-timeout", flags.existence_timeout,
+              "How long each object may take to exist: 5m, or --timeout if that is shorter")
       .value("DURATION");
   command.flag("--allow-short", flags.allow_short, "Allow a --timeout under 30s for webhooks");
   command

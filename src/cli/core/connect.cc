@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/version.h"
+
 namespace fairlead::cli {
 namespace {
 
@@ -28,17 +30,6 @@ kube::KubeFlags kube_flags(const Globals& globals) {
           .client_key = globals.client_key};
 }
 
-Result<void> check_context(const Globals& globals, const std::string& context) {
-  // A pod has no context.
-  std::string name = context.empty() ? "in-cluster" : context;
-  auto matches = [&](const std::string& pattern) { return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0; };
-  if (globals.allowed_contexts.empty() || std::ranges::any_of(globals.allowed_contexts, matches)) return {};
-  return fail(Error(ErrorKind::denied, fmt::format("context \"{}\" may not be used with this bundle", name))
-                  .because(fmt::format("it allows {}", fmt::join(globals.allowed_contexts, ", ")))
-                  .at(globals.allowed_at)
-                  .next("--context NAME chooses another one"));
-}
-
 void log_request(const kube::Call& call, std::optional<int> status, Duration took) {
   std::fprintf(stderr, "%s %s %s in %ld ms\n", call.method.c_str(), call.target.c_str(),
                status ? std::to_string(*status).c_str() : "no answer", long(took / std::chrono::milliseconds(1)));
@@ -54,10 +45,19 @@ Result<std::unique_ptr<Cluster>> Cluster::connect(RealLoop& loop, const Globals&
   kube::ConnectOptions options;
   options.on_secret = [&journal](std::string_view secret) { journal.hide(secret); };
   options.has_terminal = ::isatty(STDIN_FILENO);
-  options.client.user_agent = "fairlead/" FAIRLEAD_VERSION;
+  options.client.user_agent = fmt::format("fairlead/{}", program_version());
   if (globals.verbosity >= kShowRequests) options.client.observe = log_request;
   TRY_ASSIGN(std::unique_ptr<kube::Connection> connection, kube::connect(loop, std::move(config), std::move(options)));
   return std::unique_ptr<Cluster>(new Cluster(loop, std::move(connection)));
+}
+
+Result<std::string> place_of(const Globals& globals) {
+  kube::KubeFlags flags = kube_flags(globals);
+  TRY_ASSIGN(kube::Kubeconfig files, kube::Kubeconfig::load(flags, kube::Surroundings::real()));
+  TRY_ASSIGN(kube::ClusterConfig config, files.resolve(flags));
+  TRY(check_context(globals, config.context));
+  return fmt::format("{}{}, namespace {}", config.context.empty() ? "" : fmt::format("context {}, ", config.context),
+                     config.server.text(), config.ns);
 }
 
 std::string Cluster::server() const { return connection_->config().server.text(); }
@@ -70,8 +70,24 @@ uint64_t Cluster::requests() const {
   return all;
 }
 
+Result<void> check_context(const Globals& globals, const std::string& context) {
+  // A pod has no context.
+  std::string name = context.empty() ? "in-cluster" : context;
+  auto matches = [&](const std::string& pattern) { return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0; };
+  if (globals.allowed_contexts.empty() || std::ranges::any_of(globals.allowed_contexts, matches)) return {};
+  return fail(Error(ErrorKind::denied, fmt::format("context \"{}\" may not be used with this bundle", name))
+                  .because(fmt::format("it allows {}", fmt::join(globals.allowed_contexts, ", ")))
+                  .at(globals.allowed_at)
+                  .next("--context NAME chooses another one"));
+}
+
+Result<std::vector<std::string>> kubeconfig_contexts(const Globals& globals) {
+  TRY_ASSIGN(kube::Kubeconfig config, kube::Kubeconfig::load(kube_flags(globals), kube::Surroundings::real()));
+  return config.contexts();
+}
+
 std::vector<std::string> kubeconfig_names(const std::string& option) {
-  if (option != "--context") return {};
+  if (option != "--context" && option != "--contexts") return {};
   Result<kube::Kubeconfig> config = kube::Kubeconfig::load({}, kube::Surroundings::real());
   return config ? config->contexts() : std::vector<std::string>();
 }

@@ -47,7 +47,17 @@ class Cluster {
   kube::Discovery discovery_;
 };
 
-// For completion: the names in the user's kubeconfig that --context can have; none if it cannot be read.
+// Where these flags lead, without a connection: "context prod, https://10.0.0.1:6443, namespace shop". Fails as
+// Cluster::connect does.
+Result<std::string> place_of(const Globals& globals);
+
+// Returns the contexts of the kubeconfig, in its order. Fails if it cannot be read.
+Result<std::vector<std::string>> kubeconfig_contexts(const Globals& globals);
+
+// Fails if fairlead.yaml does not allow the context. An empty name is that of a pod.
+Result<void> check_context(const Globals& globals, const std::string& context);
+
+// For completion: the names in the user's kubeconfig that --context and --contexts can have; none if it cannot be read.
 std::vector<std::string> kubeconfig_names(const std::string& option);
 
 }  // namespace fairlead::cli

@@ -1,4 +1,4 @@
-// What the process ends with. Stable: scripts lean on them; docs/cli.md lists them.
+// The exit codes of the process. They stay as they are, because scripts depend on them; docs/cli.md lists them.
 #pragma once
 
 #include "journal/outcome.h"

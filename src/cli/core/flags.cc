@@ -26,7 +26,12 @@ template Flag& Flag::between(int64_t, int64_t);
 template Flag& Flag::between(double, double);
 
 Flag& Flag::positive() {
-  option_->check(CLI::PositiveNumber);
+  auto check = [](const std::string& text) {
+    int64_t number = 0;
+    bool is_positive = CLI::detail::lexical_cast(text, number) && number > 0;
+    return is_positive ? "" : "\"" + text + "\" is not a whole number above 0";
+  };
+  option_->check(CLI::Validator("POSITIVE").operation(check));
   return *this;
 }
 
@@ -70,6 +75,8 @@ std::string Command::name() const { return app_->get_name(); }
 Command Command::subcommand(const std::string& name, const std::string& description) const {
   return {*app_->add_subcommand(name, description)};
 }
+
+void Command::requires_subcommand() const { app_->require_subcommand(1); }
 
 template <typename Target>
 Flag Command::option(const std::string& names, Target& target, const std::string& description) const {

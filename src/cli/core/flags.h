@@ -53,6 +53,8 @@ class Command {
   std::string name() const;
 
   Command subcommand(const std::string& name, const std::string& description) const;
+  // The command does nothing by itself.
+  void requires_subcommand() const;
 
   // `names` are like "-f,--filename", or "NAME" for an argument. Writes to `target` while the command line is parsed.
   // The types are those that flags.cc lists.

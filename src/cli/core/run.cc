@@ -1,13 +1,11 @@
 #include "cli/core/run.h"
 
-#include "async/interrupt.h"
-
 namespace fairlead::cli {
 
-int run_interruptibly(const Work& work) {
+int run_interruptibly(const Work& work, LostReader lost_reader) {
   RealLoop loop;
   CancelSource stop;
-  Interrupt interrupt(loop, stop);
+  Interrupt interrupt(loop, stop, lost_reader);
   return loop.run(work(loop, stop));
 }
 

@@ -7,16 +7,16 @@
 
 #include <vector>
 
-#include "cli/core/flags.h"
 #include "cli/core/invocation.h"
+#include "cli/core/parser.h"
 
 namespace fairlead::cli {
 
 inline constexpr const char* kConfigFile = "fairlead.yaml";
 
-// Adds --config to the program. When `app` parses a command line, the file fills in the options of the command, before
-// requirements between options are checked, and `invocation.config` is set if the file is used. What is wrong with the
-// file goes to `errors`. All three must live as long as `app`.
-void add_config(CLI::App& app, Invocation& invocation, std::vector<Error>& errors);
+// Adds --config to the program. When a command line is parsed, the file fills in the flags of the command, before
+// requirements between flags are checked, and `invocation.config` is set if the file is used. What is wrong with the
+// file goes to `errors`. Both must live as long as `parser`.
+void add_config(Parser& parser, Invocation& invocation, std::vector<Error>& errors);
 
 }  // namespace fairlead::cli

@@ -7,8 +7,8 @@
 #include "cli/core/error_report.h"
 #include "cli/core/exit_code.h"
 #include "cli/core/invocation.h"
-#include "cli/input/chart_target.h"
-#include "cli/input/fetch.h"
+#include "cli/input/internal/chart_target.h"
+#include "cli/input/internal/fetch.h"
 #include "manifest/rendered.h"
 #include "render/render.h"
 #include "report/output.h"
@@ -108,6 +108,10 @@ void add_source_flags(Command command, SourceFlags& flags) {
 
 bool has_sources(const Invocation& invocation, const SourceFlags& flags) {
   return !flags.empty() || (invocation.config && invocation.config->has_sources());
+}
+
+bool has_chart(const Invocation& invocation, const SourceFlags& flags) {
+  return !sources_of(invocation, flags).charts.empty();
 }
 
 std::string bundle_name(const std::string& name, const SourceFlags& flags) {

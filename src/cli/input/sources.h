@@ -46,6 +46,9 @@ void add_source_flags(Command command, SourceFlags& flags);
 // True if the flags, or else fairlead.yaml, name manifests to read.
 bool has_sources(const Invocation& invocation, const SourceFlags& flags);
 
+// True if they name a chart, which is rendered for one cluster.
+bool has_chart(const Invocation& invocation, const SourceFlags& flags);
+
 // The bundle's name: `name`, the value of --name, or else the release of the chart. Empty if it has none.
 std::string bundle_name(const std::string& name, const SourceFlags& flags);
 

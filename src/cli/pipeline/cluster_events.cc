@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "async/scope.h"
-#include "cli/runs/holder.h"
+#include "inventory/holder.h"
 
 namespace fairlead::cli {
 namespace {
@@ -67,7 +67,7 @@ ClusterEvents::ClusterEvents(RealLoop& loop, std::string pipeline, Globals globa
     : loop_(loop),
       pipeline_(std::move(pipeline)),
       globals_(std::move(globals)),
-      run_(run_of(::getpid())),
+      run_(inventory::run_of(::getpid())),
       journal_(loop.clock()) {}
 
 ClusterEvents::~ClusterEvents() = default;

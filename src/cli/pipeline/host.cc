@@ -15,13 +15,16 @@ using report::Format;
 using report::Progress;
 
 PipelineHost::PipelineHost(RealLoop& loop, const Globals& globals, const pipeline::Pipeline& pipeline,
-                           std::string state_path, pipeline::EventFile& events, report::Settings settings)
+                           std::string state_path, pipeline::EventFile& events, journal::Journal& journal,
+                           report::Settings settings, int lock)
     : loop_(loop),
       globals_(globals),
       pipeline_(pipeline),
       state_path_(std::move(state_path)),
       events_(events),
-      settings_(std::move(settings)) {
+      journal_(journal),
+      settings_(std::move(settings)),
+      lock_(lock) {
   // Several phases may run side by side, and a live view is of one run.
   if (settings_.progress == Progress::live) settings_.progress = Progress::plain;
 }
@@ -31,7 +34,7 @@ Task<StepEnding> PipelineHost::run_step(const Phase& phase, const Step& step, Ca
   settings.prefix = fmt::format("[{}] ", phase.name);
   // Programs get the events of the pipeline.
   if (settings.progress == Progress::json) settings.progress = Progress::quiet;
-  StepRun run(loop_, globals_of(globals_, phase), pipeline_, phase, std::move(settings), stop);
+  StepRun run(loop_, globals_of(globals_, phase), pipeline_, phase, std::move(settings), journal_, stop, lock_);
   StepEnding ending = co_await run.run(step);
   causes_.erase(phase.name);
   if (ending.how != pipeline::How::done && ending.how != pipeline::How::interrupted) causes_[phase.name] = run.causes();
@@ -53,6 +56,10 @@ void PipelineHost::show(const pipeline::Event& event) const {
 Task<void> PipelineHost::tell(pipeline::Event event) {
   if (Result<void> added = events_.add(event); !added && !lost_event_) lost_event_ = added.error();
   show(event);
+  journal_.add({.kind = journal::EventKind::note,
+                .state = std::string(name_of(event.action)),
+                .text = event.message,
+                .details = Json(Json::Object{{"phase", event.phase}, {"step", event.step}, {"action", event.name}})});
   if (pipeline_.kubernetes_events) co_await write_to_cluster(std::move(event));
 }
 

@@ -19,7 +19,7 @@ class PipelineHost final : public pipeline::Host {
  public:
   // What the references point to must outlive the host.
   PipelineHost(RealLoop& loop, const Globals& globals, const pipeline::Pipeline& pipeline, std::string state_path,
-               pipeline::EventFile& events, report::Settings settings);
+               pipeline::EventFile& events, journal::Journal& journal, report::Settings settings, int lock);
 
   Task<pipeline::StepEnding> run_step(const pipeline::Phase& phase, const pipeline::Step& step,
                                       CancelSource& stop) override;
@@ -42,7 +42,9 @@ class PipelineHost final : public pipeline::Host {
   const pipeline::Pipeline& pipeline_;
   std::string state_path_;
   pipeline::EventFile& events_;
+  journal::Journal& journal_;
   report::Settings settings_;
+  int lock_;
   // By phase.
   std::map<std::string, std::unique_ptr<ClusterEvents>> cluster_events_;
   std::map<std::string, std::vector<journal::Cause>> causes_;

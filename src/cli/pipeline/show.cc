@@ -68,11 +68,16 @@ std::string note_of(const PipelineView& view, size_t index) {
   return phase.message;
 }
 
+// The phase may have fewer steps now than it had.
+size_t done_steps(const PipelineView& view, size_t index) {
+  return std::min(view.state.phase(index).steps.size(), view.pipeline.phases[index].steps.size());
+}
+
 // One sentence about what is left to do.
 std::string next_text(const PipelineView& view) {
   if (view.holder) return fmt::format("a run is active: {}\n", *view.holder);
   if (view.outcome == "done") return "";
-  return fmt::format("next: fairlead run {} goes on with what is left\n", view.pipeline.file);
+  return fmt::format("next: fairlead run {} goes on with what is left\n", view.words);
 }
 
 Json phase_json(const PipelineView& view, size_t index) {
@@ -80,7 +85,7 @@ Json phase_json(const PipelineView& view, size_t index) {
   const PhaseState& state = view.state.phase(index);
   Json json(Json::Object{{"name", phase.name},
                          {"status", name_of(state.status)},
-                         {"stepsDone", uint64_t{state.steps.size()}},
+                         {"stepsDone", uint64_t{done_steps(view, index)}},
                          {"steps", uint64_t{phase.steps.size()}},
                          {"changed", view.state.has_changed(view.pipeline, index)}});
   auto add = [&](std::string_view key, const std::string& text) {
@@ -117,10 +122,25 @@ std::string status_text(const PipelineView& view) {
   for (size_t i = 0; i < view.state.phases().size(); ++i) {
     const PhaseState& phase = view.state.phase(i);
     rows.push_back({phase.name, std::string(name_of(phase.status)),
-                    fmt::format("{}/{}", phase.steps.size(), view.pipeline.phases[i].steps.size()), phase.started,
+                    fmt::format("{}/{}", done_steps(view, i), view.pipeline.phases[i].steps.size()), phase.started,
                     took_text(phase), note_of(view, i)});
   }
   return status::table(rows) + next_text(view);
+}
+
+std::string plan_text(const pipeline::Pipeline& pipeline, const pipeline::State& state) {
+  std::string text;
+  for (size_t i = 0; i < pipeline.phases.size(); ++i) {
+    const Phase& phase = pipeline.phases[i];
+    size_t first = state.next_step(pipeline, i);
+    size_t count = phase.steps.size() - first;
+    std::string what = fmt::format("would run: {} step{}", count, count == 1 ? "" : "s");
+    if (first > 0) what = fmt::format("would go on with step {} of {}", first + 1, phase.steps.size());
+    if (state.phase(i).status == Status::completed) what = "is completed";
+    else if (!phase.is_wanted) what = "would be skipped: when is false";
+    text += fmt::format("[{}] {}\n", phase.name, what);
+  }
+  return text;
 }
 
 Json summary_json(const PipelineView& view) {

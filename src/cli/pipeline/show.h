@@ -20,6 +20,8 @@ struct PipelineView {
   const pipeline::Pipeline& pipeline;
   const pipeline::State& state;
   std::string state_path;
+  // What follows `fairlead run` on the command line of the same run: its file and flags.
+  std::string words;
   // "done", "failed"; of a state also "active" if a run holds the lock, or "open" if something is left to do.
   std::string outcome;
   // Who runs it at the moment.
@@ -34,6 +36,8 @@ report::Line event_line(const pipeline::Event& event);
 
 // Returns the phases as a table, and below it what to do next.
 std::string status_text(const PipelineView& view);
+// Returns what a run would do with each phase: "[istio] would run: 2 steps".
+std::string plan_text(const pipeline::Pipeline& pipeline, const pipeline::State& state);
 // Returns "kof: 2 completed, 1 failed, 1 pending".
 std::string totals_text(const pipeline::Pipeline& pipeline, const pipeline::State& state);
 

@@ -11,7 +11,7 @@
 #include "cli/core/connect.h"
 #include "cli/input/sources.h"
 #include "cli/pipeline/lines.h"
-#include "cli/runs/holder.h"
+#include "inventory/holder.h"
 #include "inventory/inventory.h"
 #include "render/program.h"
 #include "report/rollout_report.h"
@@ -44,17 +44,16 @@ rollout::Options options_of(const Apply& apply, const pipeline::Phase& phase) {
   options.prune = apply.prune;
   options.timeout = apply.timeout.value_or(options.timeout);
   options.timeout_for = apply.timeout_for;
-  sign(options);
+  inventory::sign(options);
   return options;
 }
 
 Result<wait::Options> options_of(const Wait& wait) {
-  wait::Options options{.any = wait.any, .timeout = wait.timeout, .allow_short = true};
+  wait::Options options{
+      .any = wait.any, .existence_timeout = wait.existence_timeout, .timeout = wait.timeout, .allow_short = true};
   TRY_ASSIGN(options.form, wait::Form::parse(wait.form));
-  if (options.timeout == Duration::zero()) options.existence_timeout = Duration::zero();
-  if (wait.existence_timeout) options.existence_timeout = *wait.existence_timeout;
-  options.run = run_of(::getpid());
-  options.run_known_dead = is_gone_run;
+  options.run = inventory::run_of(::getpid());
+  options.run_known_dead = inventory::is_gone_run;
   return options;
 }
 
@@ -67,10 +66,20 @@ Result<void> check(const Step& step) {
     if (const std::string& name = bundle_of(*apply); !name.empty()) TRY(inventory::check_name(name));
   }
   if (const Wait* wait = std::get_if<Wait>(&step.work)) {
-    TRY(options_of(*wait));
-    TRY(targets_of(*wait));
+    TRY_ASSIGN(wait::Options options, options_of(*wait));
+    TRY_ASSIGN(std::vector<wait::Target> targets, targets_of(*wait));
+    TRY(wait::check(targets, options));
   }
   return {};
+}
+
+// Errors of running a program begin with "exec:", which is kubectl's word for credential plugins.
+Error without_exec(const Error& error) {
+  constexpr std::string_view kExec = "exec: ";
+  if (!error.what().starts_with(kExec)) return error;
+  Error plain(error.kind(), error.what().substr(kExec.size()));
+  if (error.cause()) plain = std::move(plain).because(*error.cause());
+  return error.next().empty() ? plain : std::move(plain).next(error.next());
 }
 
 // Returns one line: what was achieved, or the first cause.
@@ -108,6 +117,20 @@ std::vector<Error> check_steps(const pipeline::Pipeline& pipeline) {
   return errors;
 }
 
+std::vector<Error> find_places(pipeline::Pipeline& pipeline, const Globals& globals) {
+  std::vector<Error> errors;
+  bool may_change = false;
+  for (pipeline::Phase& phase : pipeline.phases) {
+    Result<std::string> place = place_of(globals_of(globals, phase));
+    for (const Step& step : phase.steps)
+      may_change = may_change || (phase.is_wanted && std::holds_alternative<pipeline::Command>(step.work));
+    if (place) phase.place = *std::move(place);
+    else if (!phase.context.empty() && phase.is_wanted && !may_change)
+      errors.push_back(std::move(place).error().in(fmt::format("phase {} cannot run", phase.name)).at(phase.at));
+  }
+  return errors;
+}
+
 Globals globals_of(const Globals& globals, const pipeline::Phase& phase) {
   Globals own = globals;
   if (!phase.context.empty()) own.context = phase.context;
@@ -116,15 +139,30 @@ Globals globals_of(const Globals& globals, const pipeline::Phase& phase) {
 }
 
 StepRun::StepRun(RealLoop& loop, Globals globals, const pipeline::Pipeline& pipeline, const pipeline::Phase& phase,
-                 report::Settings settings, CancelSource& stop)
+                 report::Settings settings, journal::Journal& journal, CancelSource& stop, int lock)
     : loop_(loop),
       globals_(std::move(globals)),
       pipeline_(pipeline),
       phase_(phase),
       settings_(std::move(settings)),
-      stop_(stop) {}
+      journal_(journal),
+      stop_(stop),
+      lock_(lock) {}
+
+void StepRun::pass_on(journal::Journal& own) {
+  if (!journal_.is_detailed()) return;
+  own.read_by(
+      [this](const journal::Event& event) {
+        journal::Event copy = event;
+        copy.details.make("phase") = phase_.name;
+        copy.details.make("step") = step_;
+        journal_.add(std::move(copy));
+      },
+      journal::Detail::full);
+}
 
 Task<StepEnding> StepRun::run(const Step& step) {
+  step_ = step.text;
   if (const Apply* apply = std::get_if<Apply>(&step.work)) return run(*apply);
   if (const pipeline::Command* command = std::get_if<pipeline::Command>(&step.work)) return run(*command);
   return run(std::get<Wait>(step.work));
@@ -146,6 +184,7 @@ Task<StepEnding> StepRun::run(const Apply& apply) {
                                      {.name = options.name, .timeout = options.timeout, .stop = &stop_});
   if (!bundle) co_return failed(bundle.error());
   journal::Journal journal(loop_.clock());
+  pass_on(journal);
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop_, globals_, journal);
   if (!cluster) co_return failed({cluster.error()});
   options.default_namespace = (*cluster)->default_namespace();
@@ -167,6 +206,7 @@ Task<StepEnding> StepRun::run(const Wait& wait) {
   if (!options) co_return failed({options.error()});
   if (!targets) co_return failed({targets.error()});
   journal::Journal journal(loop_.clock());
+  pass_on(journal);
   Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop_, globals_, journal);
   if (!cluster) co_return failed({cluster.error()});
   options->default_namespace = (*cluster)->default_namespace();
@@ -190,7 +230,10 @@ void StepRun::print(std::string_view line) const {
 Task<StepEnding> StepRun::run(const pipeline::Command& command) {
   TimePoint begun = loop_.now();
   Lines output([this](std::string_view line) { print(line); }), errors([this](std::string_view line) { print(line); });
-  ProcessSpec spec{.argv = command.argv, .environment = command.environment, .directory = command.directory};
+  ProcessSpec spec{.argv = command.argv,
+                   .environment = command.environment,
+                   .directory = command.directory,
+                   .kept_descriptor = lock_};
   auto add = [&](const char* name, const std::string& value) {
     bool is_given = std::ranges::any_of(command.environment, [&](const auto& own) { return own.first == name; });
     if (!is_given && !value.empty()) spec.environment.emplace_back(name, value);
@@ -212,7 +255,7 @@ Task<StepEnding> StepRun::run(const pipeline::Command& command) {
           .governed_by(&stop_);
   output.finish();
   errors.finish();
-  if (!result) co_return failed({result.error()});
+  if (!result) co_return failed({without_exec(result.error())});
   double seconds = report::seconds(loop_.now() - begun);
   if (result->ok()) co_return StepEnding{.message = fmt::format("exit status 0 in {:.1f}s", seconds)};
   // What it wrote has been seen, or is part of the error.

@@ -17,14 +17,20 @@ namespace fairlead::cli {
 // nothing.
 std::vector<Error> check_steps(const pipeline::Pipeline& pipeline);
 
+// Writes down for each phase which cluster and namespace it is for. Returns an error for each wanted phase whose
+// context cannot be used, unless a command comes before it, which may be what makes the context. Sends nothing.
+std::vector<Error> find_places(pipeline::Pipeline& pipeline, const Globals& globals);
+
 // Returns the global flags for a phase, which may have a context and a namespace of its own.
 Globals globals_of(const Globals& globals, const pipeline::Phase& phase);
 
 class StepRun {
  public:
-  // `settings` says how the step is shown. What the references point to must outlive the run.
+  // Commands keep the lock of the state, so that a run that is killed does not free it before they have ended.
+  // `settings` says how the step is shown. Its events also go to `journal`, that of the whole pipeline, if anybody
+  // reads it. What the references point to must outlive the run.
   StepRun(RealLoop& loop, Globals globals, const pipeline::Pipeline& pipeline, const pipeline::Phase& phase,
-          report::Settings settings, CancelSource& stop);
+          report::Settings settings, journal::Journal& journal, CancelSource& stop, int lock);
 
   Task<pipeline::StepEnding> run(const pipeline::Step& step);
   // Why it failed.
@@ -35,6 +41,8 @@ class StepRun {
   Task<pipeline::StepEnding> run(const pipeline::Command& command);
   Task<pipeline::StepEnding> run(const pipeline::Wait& wait);
   pipeline::StepEnding failed(std::vector<Error> errors);
+  // Adds what happens in the step to the journal of the pipeline, with the names of the phase and of the step.
+  void pass_on(journal::Journal& own);
   void print(std::string_view line) const;
 
   RealLoop& loop_;
@@ -42,7 +50,11 @@ class StepRun {
   const pipeline::Pipeline& pipeline_;
   const pipeline::Phase& phase_;
   report::Settings settings_;
+  journal::Journal& journal_;
   CancelSource& stop_;
+  int lock_;
+  // Step::text.
+  std::string step_;
   std::vector<journal::Cause> causes_;
 };
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/runs/holder.h"
 #include "graph/hooks.h"
 #include "history/history.h"
+#include "inventory/holder.h"
 #include "inventory/inventory.h"
 
 namespace fairlead::cli {
@@ -18,8 +18,8 @@ rollout::Options options_from(const removal::Options& removal) {
   options.default_namespace = removal.default_namespace;
   options.namespace_is_chosen = removal.namespace_is_chosen;
   options.timeout = removal.timeout;
-  options.run = run_of(::getpid());
-  options.run_known_dead = is_gone_run;
+  options.run = inventory::run_of(::getpid());
+  options.run_known_dead = inventory::is_gone_run;
   options.holder = removal.holder;
   options.origin = removal.origin;
   options.known_dead = removal.known_dead;

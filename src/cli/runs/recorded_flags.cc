@@ -1,17 +1,13 @@
 #include "cli/runs/recorded_flags.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/core/inspect.h"
+#include "cli/core/parser.h"
+
 namespace fairlead::cli {
 namespace {
-
-std::string name_of(const CLI::Option& option) {
-  return option.get_lnames().empty() ? "-" + option.get_snames().front() : "--" + option.get_lnames().front();
-}
-
-bool is_switch(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
 // A name of a file that exists stays valid wherever the plan is applied.
 std::string absolute_if_file(const std::string& value) {
@@ -30,14 +26,13 @@ void add_words(const PlanFile::Flag& flag, bool is_switch, std::vector<std::stri
 
 std::vector<PlanFile::Flag> recorded_flags(Command command, const std::vector<std::string>& except) {
   std::vector<PlanFile::Flag> flags;
-  for (const CLI::Option* option : command.app().get_options()) {
-    if (option->count() == 0 || !option->nonpositional()) continue;
-    std::string name = name_of(*option);
-    if (std::ranges::find(except, name) != except.end()) continue;
-    PlanFile::Flag flag{.name = name, .values = option->results()};
+  for (const FlagView& given : CommandView(command).flags()) {
+    if (!given.is_given() || given.is_argument()) continue;
+    PlanFile::Flag flag{.name = given.name(), .values = given.values()};
+    if (std::ranges::find(except, flag.name) != except.end()) continue;
     constexpr std::string_view kOfFiles[] = {"FILE", "FOLDER", "CHART"};
     bool names_files =
-        std::ranges::any_of(kOfFiles, [&](std::string_view type) { return option->get_type_name().starts_with(type); });
+        std::ranges::any_of(kOfFiles, [&](std::string_view type) { return given.type().starts_with(type); });
     if (names_files) std::ranges::transform(flag.values, flag.values.begin(), absolute_if_file);
     flags.push_back(std::move(flag));
   }
@@ -50,12 +45,13 @@ namespace {
 // Flags that the command does not have are left out.
 std::vector<std::string> words_of(const std::vector<PlanFile::Flag>& flags, Command command) {
   std::vector<std::string> words;
+  CommandView known(command);
   for (const PlanFile::Flag& flag : flags) {
-    const CLI::Option* option = command.app().get_option_no_throw(flag.name);
-    if (option && option->count() == 0) add_words(flag, is_switch(*option), words);
+    std::optional<FlagView> found = known.find(flag.name);
+    if (found && !found->is_given()) add_words(flag, !found->takes_value(), words);
   }
   for (const PlanFile::Flag& flag : recorded_flags(command, {"--plan", "--help"}))
-    add_words(flag, is_switch(*command.app().get_option_no_throw(flag.name)), words);
+    add_words(flag, !known.find(flag.name)->takes_value(), words);
   return words;
 }
 
@@ -63,16 +59,10 @@ std::vector<std::string> words_of(const std::vector<PlanFile::Flag>& flags, Comm
 
 Result<void> parse_again(const std::vector<PlanFile::Flag>& flags, Command command,
                          const std::function<void(Command)>& add_flags) {
-  CLI::App again("", command.name());
-  add_flags(again);
-  std::vector<std::string> words = words_of(flags, command);
-  // CLI11 takes its words from the back.
-  std::ranges::reverse(words);
-  try {
-    again.parse(std::move(words));
-  } catch (const CLI::ParseError& error) {
-    return fail(ErrorKind::invalid, "{}", error.what());
-  }
+  Parser again("", command.name());
+  add_flags(again.root());
+  if (std::optional<ParseFailure> failure = again.parse(words_of(flags, command)))
+    return fail(ErrorKind::invalid, "{}", failure->text);
   return {};
 }
 

@@ -1,8 +1,8 @@
 #include "cli/runs/rollout_flags.h"
 
 #include "cli/core/exit_code.h"
-#include "cli/runs/holder.h"
 #include "cli/runs/timeouts.h"
+#include "inventory/holder.h"
 #include "inventory/inventory.h"
 
 namespace fairlead::cli {
@@ -59,7 +59,7 @@ Result<rollout::Options> rollout_options(const RolloutFlags& flags) {
   options.with_contents = flags.with_contents;
   options.is_partial = !flags.only.empty() || !flags.skip.empty();
   options.concurrency = flags.concurrency;
-  sign(options);
+  inventory::sign(options);
   if (!options.name.empty()) TRY(inventory::check_name(options.name));
   TRY_ASSIGN(options.timeout, read_duration("--timeout", flags.timeout));
   return options;

@@ -1,4 +1,4 @@
-#include "cli/input/fetch.h"
+#include "cli/input/internal/fetch.h"
 
 #include "async/scope.h"
 #include "base/base64.h"

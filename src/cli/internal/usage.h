@@ -1,10 +1,11 @@
 // Help, and what is said about a command line that is wrong.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "cli/core/parser.h"
 
 namespace fairlead::cli {
 
@@ -12,9 +13,9 @@ namespace fairlead::cli {
 std::vector<std::string> without_help_command(std::vector<std::string> words);
 
 // `help WORD` where there is no such command: prints that, and gives the exit code.
-std::optional<int> report_unknown_topic(const CLI::App& app, const std::vector<std::string>& words);
+std::optional<int> report_unknown_topic(Command app, const std::vector<std::string>& words);
 
 // What the parser stopped at: a wish for help, or a mistake. Prints it and gives the exit code.
-int report_usage(const CLI::App& app, const CLI::ParseError& error);
+int report_usage(Command app, const ParseFailure& failure);
 
 }  // namespace fairlead::cli

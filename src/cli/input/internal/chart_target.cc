@@ -1,4 +1,4 @@
-#include "cli/input/chart_target.h"
+#include "cli/input/internal/chart_target.h"
 
 #include "cli/core/connect.h"
 #include "inventory/inventory.h"

@@ -1,0 +1,15 @@
+#include "cli/commands/gate.h"
+
+#include "cli/commands/commands.h"
+
+namespace fairlead::cli {
+
+void add_gate(Command app, Invocation& invocation) {
+  Command command = app.subcommand("gate", "Let requests of every tool wait until the webhooks in their way work");
+  command.requires_subcommand();
+  add_gate_serve(command, invocation);
+  add_gate_install(command, invocation);
+  add_gate_status(command, invocation);
+}
+
+}  // namespace fairlead::cli

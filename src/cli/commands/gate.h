@@ -1,0 +1,14 @@
+// The parts of `fairlead gate`.
+#pragma once
+
+#include "cli/core/flags.h"
+#include "cli/core/invocation.h"
+
+namespace fairlead::cli {
+
+void add_gate_serve(Command gate, Invocation& invocation);
+// install, upgrade, uninstall and manifests.
+void add_gate_install(Command gate, Invocation& invocation);
+void add_gate_status(Command gate, Invocation& invocation);
+
+}  // namespace fairlead::cli
