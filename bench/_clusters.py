@@ -31,7 +31,8 @@ def cluster(size, *flags):
     heed_signals()
     try:
         cluster_tool("up", *flags, "--name", name, "--owner", str(os.getpid()))
-        yield pathlib.Path(cluster_tool("bin", *flags)) / "kubectl", cluster_tool("kubeconfig", "--name", name)
+        parts = [flag for flag in flags if flag == "--control-plane"]
+        yield pathlib.Path(cluster_tool("bin", *parts)) / "kubectl", cluster_tool("kubeconfig", "--name", name)
     finally:
         # Impatience must not leave a cluster behind.
         for number in (signal.SIGINT, signal.SIGTERM):

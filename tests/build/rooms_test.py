@@ -1,10 +1,14 @@
 """A room that includes a room that it does not declare fails the build."""
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
 
 CHECK = pathlib.Path(__file__).resolve().parents[2] / "cmake/CheckIncludes.cmake"
+
+SRC = CHECK.parents[1] / "src"
+FUNCTION = re.compile(r"^\w[\w:<>,&* ]*[&*> ](\w+)\(([^()]*)\)", re.M)
 
 
 def check(uses, include="lower/lower.h"):
@@ -38,6 +42,26 @@ class Rooms(unittest.TestCase):
             result = check(room, header)
             self.assertNotEqual(result.returncode, 0)
             self.assertIn(f'src/upper/upper.h: #include "{header}"', result.stderr)
+
+    def test_a_local_function_hides_none_that_others_of_the_room_call(self):
+        """A release build compiles files of a room as one. There, what is in an unnamed namespace is found before a function of the same
+        name and parameters that a header declares, and the compiler does not say so."""
+        hidden = []
+        for outer in sorted(one for one in SRC.iterdir() if one.is_dir()):
+            declared = {found.groups(): header for header in outer.rglob("*.h") for found in FUNCTION.finditer(without_names(header))}
+            for source in outer.rglob("*.cc"):
+                if re.search(r"_(test|testing|fuzz)\.cc$", source.name):
+                    continue
+                text = without_names(source)
+                local = re.findall(r"^namespace \{$(.*?)^\}  // namespace$", text, re.M | re.S)
+                hidden += [f"{source.relative_to(SRC)} hides {found[1]} of {declared[found.groups()].relative_to(SRC)}"
+                           for block in local for found in FUNCTION.finditer(block) if found.groups() in declared]
+        self.assertEqual(hidden, [])
+
+
+def without_names(path):
+    """The text, in which parameters have types alone."""
+    return re.sub(r" (\w+)(?= = [^,()]*[,)]|[,)])", "", path.read_text())
 
 
 unittest.main()
