@@ -22,7 +22,8 @@ TOOLCHAIN = pinned_version("toolchain", "golang.org/toolchain")
 CONTROL_PLANE = ("kube-apiserver", "kube-controller-manager", "kubectl", "etcd")
 NODE = ("kube-scheduler", "kubelet", "kube-proxy")
 # Our own programs in Go: name -> source folder.
-TOOLS = {"forward": HERE / "forward", "testpod": HERE / "testpod", "loadgen": HERE.parent / "tests" / "loadgen"}
+TOOLS = {"forward": HERE / "forward", "testpod": HERE / "testpod", "loadgen": HERE.parent / "tests" / "loadgen",
+         "noop-webhook": HERE.parent / "peers" / "noop-webhook"}
 
 PAUSE_IMAGE = "localhost/fairlead/pause:1"
 TESTPOD_IMAGE = "localhost/fairlead/testpod:1"

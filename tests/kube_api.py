@@ -1,4 +1,4 @@
-"""Requests to a real API server, as admin: for the scripts that record what it answers."""
+"""Requests to an API server, as admin: for the scripts that record what a real one answers, and for tests."""
 import base64
 import http.client
 import json
@@ -13,13 +13,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLUSTER = ROOT / "cluster" / "cluster"
 
 
-class Api:
-    """One connection. The cluster is the one that `cluster/cluster --name` knows, started if need be."""
+class Connection:
+    """One connection to the only cluster of a kubeconfig, given as data, as its only user."""
 
-    def __init__(self, name):
-        subprocess.run([CLUSTER, "up", "--control-plane", "--name", name], check=True, stdout=subprocess.DEVNULL)
-        kubectl = [CLUSTER, "kubectl", "--name", name, "config", "view", "--raw", "--flatten", "--minify", "-o", "json"]
-        config = json.loads(subprocess.run(kubectl, check=True, capture_output=True, text=True).stdout)
+    def __init__(self, config):
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         context = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
         with tempfile.NamedTemporaryFile(delete=False) as file:
@@ -47,3 +44,12 @@ class Api:
         if status != 200:
             raise SystemExit(f"GET {path}: {status}: {answer}")
         return answer
+
+
+class Api(Connection):
+    """The cluster is the one that `cluster/cluster --name` knows, started if need be."""
+
+    def __init__(self, name):
+        subprocess.run([CLUSTER, "up", "--control-plane", "--name", name], check=True, stdout=subprocess.DEVNULL)
+        kubectl = [CLUSTER, "kubectl", "--name", name, "config", "view", "--raw", "--flatten", "--minify", "-o", "json"]
+        super().__init__(json.loads(subprocess.run(kubectl, check=True, capture_output=True, text=True).stdout))

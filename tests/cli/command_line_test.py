@@ -22,8 +22,33 @@ def fairlead(*arguments, stdin="", env=None):
 
 class Basics(unittest.TestCase):
     def test_version(self):
-        self.assertRegex(fairlead("version").stdout, r"^fairlead \d+\.\d+\.\d+\n$")
-        self.assertRegex(json.loads(fairlead("version", "-o", "json").stdout)["version"], r"^\d+\.\d+\.\d+$")
+        # Without git, there is no commit to be told.
+        self.assertRegex(fairlead("version").stdout, r"^fairlead \d+\.\d+\.\d+(-[\w.]+)?( \(commit [0-9a-f]{12}(-dirty)? of "
+                                                     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\))?\n$")
+        told = json.loads(fairlead("version", "-o", "json").stdout)
+        self.assertRegex(told["version"], r"^\d+\.\d+\.\d+(-[\w.]+)?$")
+        self.assertRegex(told["commit"], r"^([0-9a-f]{40}(-dirty)?)?$")
+        self.assertEqual(told["buildDate"] == "", told["commit"] == "")
+
+    def test_a_plugin_of_kubectl_has_another_name_in_its_help(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plugin = pathlib.Path(folder) / "kubectl-fairlead"
+            plugin.symlink_to(FAIRLEAD)
+
+            def run(*arguments):
+                return subprocess.run([plugin, *arguments], capture_output=True, text=True, timeout=60)
+
+            for arguments in (["--help"], ["apply", "--help"], ["run", "status", "--help"], ["completion", "--help"]):
+                usual, named = fairlead(*arguments).stdout, run(*arguments).stdout
+                with self.subTest(arguments=arguments):
+                    self.assertIn("Usage: kubectl fairlead", named)
+                    self.assertEqual(re.findall(r"(?<!kubectl )\bfairlead (?=[a-z-])", named), [])
+                    # Nothing but the name differs; the formatter may have broken lines elsewhere.
+                    self.assertEqual("".join(named.replace("kubectl fairlead", "fairlead").split()), "".join(usual.split()))
+            wrong = run("applyy")
+            self.assertEqual((wrong.returncode, wrong.stderr),
+                             (64, "error: unknown command applyy; did you mean apply?\n  next      kubectl fairlead --help\n"))
+            self.assertIn("\n  next      kubectl fairlead delete --help\n", run("delete").stderr)
 
     def test_help_is_no_failure(self):
         for arguments in (["--help"], ["apply", "--help"], ["completion", "-h"], ["help"], ["help", "apply"]):
@@ -47,10 +72,14 @@ class Basics(unittest.TestCase):
     def test_output_that_is_lost_is_a_failure(self):
         lost = ("error: the output could not be written completely\n"
                 "  because   the disk is full, or standard output was closed\n")
-        for arguments in (["version"], ["--help"], ["completion", "bash"]):
+        for arguments in (["version"], ["--help"], ["completion", "bash"], ["webhook", "manifests", "-n", "a"], ["gate", "manifests"],
+                          ["gate", "manifests", "-o", "json"]):
             with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
                 result = subprocess.run([FAIRLEAD, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
                 self.assertEqual((result.returncode, result.stderr), (1, lost))
+        with open("/dev/full", "w") as full:
+            noted = subprocess.run([FAIRLEAD, "webhook", "manifests"], stdout=subprocess.DEVNULL, stderr=full, timeout=60)
+            self.assertEqual(noted.returncode, 0, "a note that is lost is none")
         closed = subprocess.run(["sh", "-c", f"{FAIRLEAD} version >&-"], stderr=subprocess.PIPE, text=True, timeout=60)
         self.assertEqual((closed.returncode, closed.stderr), (1, lost))
 
@@ -109,6 +138,8 @@ class Basics(unittest.TestCase):
                 (["delete"], "nothing says what is to be deleted: give -f FILE, --name BUNDLE, --chart CHART or KIND/NAME"),
                 (["delete", "pod/y", "-f", "x"],
                  "KIND/NAME cannot be used together with -f, -k, --chart or --name: give one of them"),
+                (["webhook", "serve", "--max-in-flight", "0"], '--max-in-flight: "0" is not a whole number above 0'),
+                (["rollback", "shop", "x"], 'REVISION: "x" is not a whole number above 0'),
                 (["sandbox", "--port", "99999"], '--port: "99999" is not a number from 0 to 65535')):
             with self.subTest(arguments=arguments):
                 result = fairlead(*arguments)

@@ -39,6 +39,10 @@ class Doctor(OnSandbox):
         self.assertEqual(self.codes("configmap/kube-root-ca.crt", code=1), orphan)
         self.assertEqual(self.codes("--ignore", "ca-bundle-empty", code=1), orphan)
         self.assertEqual(self.codes("--ignore", "ca-bundle-empty", "--ignore", "webhook-orphaned"), [])
+        self.assertEqual(self.codes("--ignore", "ca-bundle-empty,webhook-orphaned"), [])
+        self.assertEqual(self.codes("-n", "default", code=1), orphan)
+        self.assertEqual(self.codes("-n", "kube-system", "-A", code=1), orphan)
+        self.assertIn("there is no namespace nope", self.fairlead("doctor", "-n", "nope", code=1).stderr)
         secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
         (self.folder / "secret.json").write_text(json.dumps(secret))
         self.assertEqual(self.codes("-f", "secret.json"), [])

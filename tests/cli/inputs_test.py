@@ -104,8 +104,8 @@ class Charts(OnTheSandbox):
         self.assertEqual(self.applied("--chart", "./shop", "--release", "web", "-f", "b.yaml"),
                          ["ConfigMap a unchanged", "ConfigMap b unchanged"])
         self.assertEqual(self.calls(), [
-            "helm template --include-crds --namespace default --kube-context sandbox --dry-run=server --set x=1 -- web ./shop",
-            "helm template --include-crds --namespace default --is-upgrade --kube-context sandbox --dry-run=server -- web ./shop"])
+            "helm template --include-crds --namespace default --kube-context sandbox --dry-run=server --take-ownership --set x=1 -- web ./shop",
+            "helm template --include-crds --namespace default --is-upgrade --kube-context sandbox --dry-run=server --take-ownership -- web ./shop"])
 
     def test_the_context_is_the_same_and_the_token_is_not_seen(self):
         self.install("helm", HELM.replace('echo "helm', 'echo "$HELM_KUBETOKEN" > "$LOG.token"; echo "helm'))
@@ -114,7 +114,7 @@ class Charts(OnTheSandbox):
                       "--token", "sesame", "--kubeconfig", self.env["KUBECONFIG"])
         self.assertEqual(self.calls(), [
             "helm template --include-crds --namespace kube-public --kubeconfig TEMP/kubeconfig --kube-context sandbox "
-            "--kube-as-user ann --kube-as-group dev --dry-run=server -- web c"])
+            "--kube-as-user ann --kube-as-group dev --dry-run=server --take-ownership -- web c"])
         self.assertEqual((self.folder / "log.token").read_text(), "sesame\n")
         result = self.fairlead("apply", "--chart", "c", "--name", "web", "--user", "sandbox")
         self.assertEqual((result.returncode, result.stderr), (1, (
@@ -242,7 +242,7 @@ class BundleFile(OnTheSandbox):
         self.write("shop/fairlead.yaml", "sources:\n- chart: ./chart\n  release: web\n  values: [v.yaml]\n  flags: [--set, a=b]\n")
         self.assertEqual(self.applied("--config", "shop/fairlead.yaml", "--", "--set", "c=d"), ["ConfigMap a created"])
         self.assertEqual(self.calls(), [
-            "helm template --include-crds --namespace default --kube-context sandbox --dry-run=server --values=shop/v.yaml "
+            "helm template --include-crds --namespace default --kube-context sandbox --dry-run=server --take-ownership --values=shop/v.yaml "
             "--set a=b --set c=d -- web ./shop/chart"])
 
     def test_commands_that_take_a_name_and_commands_that_take_none(self):

@@ -30,7 +30,7 @@ class Lies(unittest.TestCase):
         self.addCleanup(self.server.end)
 
     def start(self, *arguments, objects=(MAP,), **more):
-        process = subprocess.Popen([FAIRLEAD, *arguments, "--server", self.server.address, "--insecure-skip-tls-verify"],
+        process = subprocess.Popen([FAIRLEAD, arguments[0], "--server", self.server.address, "--insecure-skip-tls-verify", *arguments[1:]],
                                    stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"}, **more)
@@ -69,6 +69,46 @@ class Timeouts(Lies):
                 self.assertEqual(code, 3, errors)
                 self.assertRegex(errors, r"error: the cluster could not be read within 2s; nothing was (applied|deleted)")
                 self.assertIn("  next      kubectl get --raw /readyz?verbose", errors)
+
+    def test_a_wait_ends_whatever_the_server_does(self):
+        def broken(request, method, path):
+            return request.answer({"kind": "Status", "code": 500, "message": "the storage is broken"}, status=500)
+        wait = ("wait", "deploy/web", "--timeout", "2s")
+        webhook = ("wait", "webhook/x", "--timeout", "2s", "--allow-short")
+        for command, part in ((wait, "/deployments"), (webhook, "/validatingwebhookconfigurations"), (wait, "/api")):
+            for silent in (True, False):
+                if part == "/api" and not silent:
+                    continue  # nothing is waited for then: the error is told at once
+                with self.subTest(command=command, part=part, silent=silent):
+                    self.server.lie = lambda request, method, path: part in path and (
+                        request.say_nothing() if silent else broken(request, method, path))
+                    code, _, errors = self.run_it(*command)
+                    self.assertEqual(code, 3, errors)
+                    self.assertIn(" could not be read within ", errors)
+                    self.assertIn("  next      kubectl get --raw /readyz?verbose", errors)
+
+    def test_a_pipeline_ends_with_its_wait(self):
+        self.server.lie = lambda request, method, path: "/deployments" in path and request.say_nothing()
+        with tempfile.TemporaryDirectory() as folder:
+            pipeline = pathlib.Path(folder) / "p.yaml"
+            pipeline.write_text("{kubernetesEvents: false, phases: [{name: a, steps: [{wait: deploy/web, timeout: 2s}]}]}")
+            code, _, errors = self.run_it("run", str(pipeline))
+        self.assertEqual(code, 3, errors)
+        self.assertIn("Deployment default/web could not be read within ", errors)
+
+    def test_doctor_says_what_was_not_answered(self):
+        self.server.lie = lambda request, method, path: "/pods" in path and request.say_nothing()
+        code, output, errors = self.run_it("doctor")
+        self.assertEqual(code, 0, errors)
+        self.assertEqual(output, "no problems found in what could be read (1 part of the cluster could not be)\n")
+        self.assertEqual(errors, "note: could not be read: pods: the API server did not answer within 10s\n")
+
+    def test_retry_ends_with_its_timeout(self):
+        self.server.lie = lambda request, method, path: "/api" in path and request.say_nothing()
+        text = ('Error from server (InternalError): Internal error occurred: failed calling webhook "v.example.com": failed to call webhook: '
+                'Post "https://hook.default.svc:443/v?timeout=10s": dial tcp 10.0.0.1:443: connect: connection refused')
+        code, _, errors = self.run_it("retry", "--timeout", "2s", "--", "sh", "-c", f"echo '{text}' >&2; exit 7")
+        self.assertEqual(code, 3, errors)
 
     def test_no_answer_to_a_write(self):
         self.server.lie = lambda request, method, path: method in ("PATCH", "DELETE") and request.say_nothing()

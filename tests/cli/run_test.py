@@ -3,6 +3,7 @@ has the real one."""
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import unittest
@@ -135,9 +136,25 @@ install: 3 completed in TIME
         found = self.fairlead("wait", "events", "--all", "-n", "kof", "--context", "mothership", "--for", "field=involvedObject.name", "-o", "json")
         self.assertEqual(len(json.loads(found.stdout)["objects"]), 10)
 
+    def test_the_journal_has_all_steps_and_becomes_a_page(self):
+        self.fairlead("run", "p.yaml", "--journal", "run.jsonl", "--timeline", "run.html")
+        events = [json.loads(line) for line in self.read("run.jsonl").splitlines()]
+        self.assertEqual((events[0]["event"], events[0]["details"]["command"], events[0]["details"]["bundle"]), ("started", "run", "install"))
+        self.assertEqual((events[-1]["event"], events[-1]["state"]), ("ended", "done"))
+        stored = [(event["details"]["phase"], event["details"]["step"], event["object"]["name"])
+                  for event in events if event["event"] == "stored"]
+        self.assertEqual(stored, [("operators", "manifests k8s/", "kof"), ("operators", "manifests k8s/", "one"),
+                                  ("mothership", "chart ./chart", "chart")])
+        self.assertEqual([event["state"] for event in events if event["event"] == "note" and event["details"]["phase"] == "regional"],
+                         ["started", "started", "completed", "completed"])
+        seconds = [event["seconds"] for event in events]
+        self.assertEqual(seconds, sorted(seconds))
+        self.assertIn("fairlead run install", self.read("run.html"))
+        self.assertEqual(self.fairlead("timeline", "run.jsonl", "-o", "again.html").stdout, "again.html written: 3 objects\n")
+
     def test_values_of_the_command_line_win(self):
         self.write("prod.yaml", "kof: {namespace: prod}")
-        self.fairlead("run", "p.yaml", "--values", "prod.yaml", "--set", "kof.storage_class=fast,x", "--state", "prod.state")
+        self.fairlead("run", "p.yaml", "--values", "prod.yaml", "--set", "kof.storage_class=fast\\,x", "--state", "prod.state")
         self.assertIn("--set-json=storageClass=\"fast,x\"", self.read("helm.log"))
         self.assertIn("--namespace prod", self.read("helm.log"))
         self.assertTrue((self.folder / "prod.events").exists())
@@ -157,6 +174,13 @@ error: phase operators failed
         self.assertEqual(self.statuses(code=1), {"operators": "failed", "mothership": "pending", "regional": "pending"})
         self.write("k8s/one.yaml", config_map("one"))
         self.fairlead("run", "p.yaml")
+
+    def test_a_step_that_worked_when_it_was_tried_again_is_no_error(self):
+        self.write("p.yaml", "phases: [{name: a, steps: [{command: [sh, -c, '[ -e tried ] || { touch tried; exit 3; }'], retries: 1, "
+                             "retryDelay: 0}]}]")
+        result = self.fairlead("run", "p.yaml", "-o", "quiet")
+        self.assertEqual((result.stdout, result.stderr), ("", ""))
+        self.assertEqual([event["kind"] for event in self.events() if "step" in event], ["started", "retry", "completed"])
 
     def test_json(self):
         self.write("p.yaml", PIPELINE.replace("echo trouble >&2", "echo trouble >&2; exit 3"))
@@ -188,7 +212,7 @@ error: phase operators failed
         for text, expected in (
                 ("phases: [{name: a, steps: [{wait: pod/x, for: nothing}]}]",
                  "error: --for: \"nothing\" is none of the forms\n  from      p.yaml:1:28\n  next      --for ready, functional, rollout, create, "
-                 "delete, condition=NAME[=VALUE], jsonpath={.path}[=VALUE] or field=PATH\n"),
+                 "delete, condition=NAME[=VALUE], jsonpath={.path}[=VALUE] or field=PATH[=VALUE]\n"),
                 ("phases:\n- {name: a, needs: [b], steps: [{wait: pod/x}]}\n- {name: b, needs: [a], steps: [{wait: pod/x}]}",
                  "error: phases need each other in a loop: a needs b needs a\n  from      p.yaml:2:13\n"),
                 ("phases: [{name: a, steps: [{command: [x], shell: true}]}]",
@@ -204,10 +228,61 @@ error: phase operators failed
                 (("p.yaml", "--from", "regionl"), "error: there is no phase regionl in p.yaml; did you mean regional?\n"
                                                   "  next      its phases are operators, mothership, regional\n")):
             self.assertEqual(self.fairlead("run", *arguments, code=64).stderr, expected)
+        for wrong in ("a", "=1", "a[x]=1"):
+            self.assertIn("error: --set: ", self.fairlead("run", "p.yaml", "--set", wrong, code=64).stderr)
         self.write("p.yaml.state", "{\"schemaVersion\": 1, \"pipeline\": \"install\", \"phases\": [{\"name\": \"a\"}]}")
         self.assertEqual(self.fairlead("run", "p.yaml", code=1).stderr,
                          "error: phases[0].status must be pending, in progress, completed, skipped or failed\n"
-                         "  from      p.yaml.state:1:56\n")
+                         "  from      p.yaml.state:1:56\n"
+                         "  next      rm p.yaml.state begins again from the first phase, --state FILE keeps the state elsewhere\n")
+
+    def test_another_cluster_is_not_taken_for_the_same(self):
+        self.write("p.yaml", "kubernetesEvents: false\nphases:\n- {name: a, steps: [{command: [sh, -c, 'echo $FAIRLEAD_CONTEXT >> log']}]}\n")
+        self.fairlead("run", "p.yaml", "--context", "mothership")
+        errors = self.fairlead("run", "p.yaml", "--context", "regional", code=1).stderr
+        self.assertRegex(errors, r"""\Aerror: p.yaml.state is the state of a run in another cluster or namespace
+  because   phase a was completed in context mothership, https://\S+, namespace default, and is for context regional, \S+, namespace default now
+  next      --state FILE keeps the state of this one elsewhere; or fairlead run reset p.yaml --context regional a
+\Z""")
+        self.fairlead("run", "p.yaml", "--context", "mothership")
+        self.fairlead("run", "p.yaml", "--context", "regional", "--state", "regional.state")
+        self.assertEqual(self.read("log").split(), ["mothership", "regional"])
+
+    def test_a_context_that_does_not_exist_is_found_first(self):
+        phases = "kubernetesEvents: false\nphases:\n- {name: a, steps: [%s]}\n- {name: b, context: nope, steps: [{wait: pod/x}]}\n"
+        self.write("p.yaml", phases % "{manifests: k8s/}")
+        for arguments in ((), ("--dry-run",)):
+            errors = self.fairlead("run", "p.yaml", *arguments, code=1).stderr
+            self.assertTrue(errors.startswith("error: phase b cannot run\n"), errors)
+            self.assertIn("from      p.yaml:4:3\n", errors)
+            self.assertFalse((self.folder / "p.yaml.state").exists())
+        # A command may make it.
+        self.write("p.yaml", phases % "{command: ['true']}")
+        self.fairlead("run", "p.yaml", "--dry-run")
+
+    def test_a_dry_run_runs_nothing(self):
+        self.assertEqual(self.fairlead("run", "p.yaml", "--dry-run").stdout,
+                         "[operators] would run: 1 step\n[mothership] would run: 2 steps\n[regional] would run: 1 step\n")
+        self.assertFalse((self.folder / "p.yaml.state").exists())
+        self.fairlead("run", "p.yaml")
+        self.assertEqual(self.fairlead("run", "p.yaml", "--dry-run", "--from", "mothership").stdout,
+                         "[operators] is completed\n[mothership] would run: 2 steps\n[regional] would run: 1 step\n")
+        self.assertEqual(self.statuses(), {"operators": "completed", "mothership": "completed", "regional": "completed"})
+
+    def test_the_next_command_has_the_flags(self):
+        self.write("prod values.yaml", "{}")
+        status = self.fairlead("run", "status", "p.yaml", "--values", "prod values.yaml", "--set", "kof.token=hunter2", "--state", "s", code=2)
+        self.assertIn("next: fairlead run p.yaml --values 'prod values.yaml' --set kof.token=VALUE --state s goes on with what is left\n",
+                      status.stdout)
+        lines = [json.loads(line) for line in self.fairlead("run", "status", "p.yaml", "-o", "jsonl", code=2).stdout.splitlines()]
+        self.assertEqual([line["type"] for line in lines], ["phase", "phase", "phase", "summary"])
+
+    def test_the_steps_of_an_edited_state_are_counted(self):
+        phases = "kubernetesEvents: false\nphases: [{name: a, steps: [%s]}]\n"
+        self.write("p.yaml", phases % ", ".join(["{command: ['true']}"] * 3))
+        self.fairlead("run", "p.yaml")
+        self.write("p.yaml", phases % ", ".join(["{command: ['true']}"] * 2))
+        self.assertRegex(self.fairlead("run", "status", "p.yaml").stdout, r"a +completed +2/2 ")
 
     def test_completion(self):
         words = self.fairlead("__complete", "--", "run", "reset", "p.yaml", "").stdout
@@ -230,16 +305,29 @@ class Killed(Pipelines):
         os.kill(blocked, signal.SIGKILL)
         self.write(f"go-{phase}", "")
 
+    @staticmethod
+    def await_end(process):
+        """Another than a child of ours."""
+        try:
+            descriptor = os.pidfd_open(process)
+        except ProcessLookupError:
+            return
+        select.select([descriptor], [], [], 60)
+        os.close(descriptor)
+
     def test_a_run_that_is_killed_in_every_phase_goes_on(self):
         for number, phase in enumerate(self.PHASES):
             process = self.start()
             blocked = self.await_block()
             process.kill()
             process.wait(timeout=60)
+            # Its command is still there, and must not be started again beside it.
+            self.assertIn("another run of this pipeline is active", self.fairlead("run", "p.yaml", code=1).stderr)
+            self.go_on(phase, blocked)
+            self.await_end(blocked)
             status = self.fairlead("run", "status", "p.yaml", code=2).stdout
             self.assertRegex(status, rf"{phase} +in progress +2/4 .*the run was killed\n")
             self.assertEqual(list(self.statuses(code=2).values()), ["completed"] * number + ["in progress"] + ["pending"] * (2 - number))
-            self.go_on(phase, blocked)
         result = self.fairlead("run", "p.yaml")
         self.assertTrue(result.stdout.startswith("[regional] goes on with step 3 of 4\n"), result.stdout)
         self.assertEqual(set(self.statuses().values()), {"completed"})
@@ -263,7 +351,7 @@ class Killed(Pipelines):
         errors = self.fairlead("run", "p.yaml", code=1).stderr
         self.assertRegex(errors, rf"""\Aerror: another run of this pipeline is active
   because   .*process {process.pid} holds p.yaml.state.lock
-  next      wait until it has ended, or give --state FILE if it is a run of another kind
+  next      wait until it and the commands that it has started have ended, or give --state FILE if it is a run of another kind
 \Z""")
         self.assertRegex(self.fairlead("run", "status", "p.yaml", code=2).stdout, rf"a run is active: .*process {process.pid}\n\Z")
         for phase in self.PHASES:

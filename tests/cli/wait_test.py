@@ -45,8 +45,10 @@ class Waiting(OnSharedSandbox):
     def test_time_is_over(self):
         result = self.fairlead("wait", "configmap/nope", "--existence-timeout", "1s", code=3)
         self.assertEqual(result.stderr, "error: ConfigMap default/nope does not exist after 1s\n"
-                         "  because   it does not exist yet\n  next      kubectl -n default get configmaps\n")
+                         "  next      kubectl -n default get configmaps\n")
         self.fairlead("wait", "configmap/nope", "--timeout", "0", code=3)
+        result = self.fairlead("wait", "configmap/nope", "--timeout", "1s", code=3)
+        self.assertIn("error: ConfigMap default/nope does not exist after 1s\n", result.stderr)
 
     def test_json(self):
         self.apply(deployment("data"))
@@ -82,9 +84,13 @@ class Waiting(OnSharedSandbox):
         self.assertEqual((process.returncode, errors), (130, "error: interrupted\n"))
 
     def test_wrong_command_lines(self):
+        (self.folder / "probe.json").write_text(json.dumps(deployment("probe")))
         for arguments, words in ((["wait"], "nothing says what to wait for"), (["wait", "pod"], "names no object"),
                                  (["wait", "pod/a", "--for", "joy"], "is none of the forms"),
                                  (["wait", "pod/a", "--timeout", "soon"], "is not a duration"),
+                                 (["wait", "webhook/a", "--for", "create"], "cannot be used for webhook/a"),
+                                 (["wait", "deploy/a", "--for", "functional"], "cannot be used for deploy/a"),
+                                 (["wait", "deploy/a", "--probe-with", "probe.json"], "--probe-with is for webhooks"),
                                  (["wait", "pod/a", "-f", "x.yaml"], "cannot be used together")):
             with self.subTest(arguments):
                 self.assertIn(words, self.fairlead(*arguments, code=64).stderr)
@@ -110,6 +116,7 @@ class ShellFunctions(unittest.TestCase):
 cd {self.folder}
 echo "$*" >> calls
 code=$(head -n 1 codes); sed -i 1d codes
+[ $code = 0 ] && echo "ValidatingWebhookConfiguration vm meets it after 0.1s"
 exit $code
 """)
         binary.chmod(0o755)
@@ -122,9 +129,10 @@ exit $code
         for shell in ("bash", "dash"):
             code, calls, errors = self.call("kof 300", [0, 0], shell)
             self.assertEqual((code, len(calls), errors), (0, 2, ""))
-            labels = "-l app.kubernetes.io/name=victoria-metrics-operator"
-            self.assertEqual(calls[0], f"wait validatingwebhookconfigurations {labels} --for create --existence-timeout 300s --progress plain")
-            self.assertRegex(calls[1], f"^wait validatingwebhookconfigurations -n kof {labels} --for functional "
+            self.assertEqual(calls[0], "wait validatingwebhookconfigurations -l app.kubernetes.io/name=victoria-metrics-operator --any "
+                             "--for jsonpath={.webhooks[0].clientConfig.service.namespace}=kof "
+                             "--existence-timeout 300s --timeout 300s --progress plain")
+            self.assertRegex(calls[1], r"^wait validatingwebhookconfigurations/vm --for functional "
                              r"--existence-timeout (\d+)s --timeout \1s --allow-short --layers --progress plain$")
 
     def test_any_failure_is_one(self):
@@ -143,8 +151,37 @@ exit $code
         self.assertIn("--existence-timeout 30s", calls[0])
         self.assertEqual(errors, "warning: a timeout of 5 seconds is too short: 30 are used\n")
         self.assertEqual(self.call("kof soon", []), (
-            1, [], 'error: wait_for_victoria_metrics_webhook: "soon" is not a number of seconds\n'))
+            1, [], 'error: wait_for_victoria_metrics_webhook: "soon" is not a number of seconds up to 999999999\n'))
+        for huge in ("1000000000", "99999999999999999999999"):
+            self.assertEqual(self.call("kof " + huge, []), (
+                1, [], f'error: wait_for_victoria_metrics_webhook: "{huge}" is not a number of seconds up to 999999999\n'))
         self.assertEqual(self.call("", []), (1, [], "usage: wait_for_victoria_metrics_webhook NAMESPACE [TIMEOUT]\n"))
+
+
+class ShellFunctionsOnSandbox(OnSharedSandbox):
+    """With the real binary, but for the proof."""
+
+    def test_another_operator_with_the_same_labels_is_left_alone(self):
+        (self.folder / "functions.sh").write_text(self.fairlead("shell-functions").stdout)
+        for name in ("elsewhere", "kof"):
+            hook = {"name": "v.example.com", "sideEffects": "None", "admissionReviewVersions": ["v1"], "failurePolicy": "Ignore",
+                    "clientConfig": {"service": {"namespace": name, "name": "vm"}}, "rules": []}
+            self.fairlead("apply", "--no-wait", "-f", "-", stdin=json.dumps({
+                "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+                "metadata": {"name": f"vm-{name}", "labels": {"app.kubernetes.io/name": "victoria-metrics-operator"}},
+                "webhooks": [hook]}))
+        binary = self.folder / "partly"
+        binary.write_text(f"""#!/bin/bash
+case "$*" in *functional*) echo "proves $2"; exit;; esac
+exec {FAIRLEAD} "$@"
+""")
+        binary.chmod(0o755)
+        for shell in ("bash", "dash"):
+            result = subprocess.run([shell, "-c", ". ./functions.sh; wait_for_victoria_metrics_webhook kof 30"], cwd=self.folder,
+                                    capture_output=True, text=True, env={**self.env, "FAIRLEAD": str(binary)})
+            self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+            self.assertTrue(result.stdout.endswith("proves validatingwebhookconfigurations/vm-kof\n"), result.stdout)
+            self.assertIn("ValidatingWebhookConfiguration vm-kof meets", result.stdout)
 
 
 unittest.main()

@@ -3,12 +3,13 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import tempfile
 import unittest
 
 FAIRLEAD = os.environ["FAIRLEAD"]
-KUBECTL = str(pathlib.Path(os.environ["FAIRLEAD_CLUSTER_BIN"]) / "kubectl")
+KUBECTL = str(pathlib.Path(os.environ.get("FAIRLEAD_CLUSTER_BIN", "")) / "kubectl")
 
 
 def run(*argv, stdin="", timeout=120, **more):
@@ -35,6 +36,16 @@ def named(api_version, kind, name, namespace="", **more):
 
 def config_map(name, namespace="", **data):
     return named("v1", "ConfigMap", name, namespace, data=data)
+
+
+def own_address():
+    """An address of this machine that an EndpointSlice may have: none of loopback."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return ""
+        return probe.getsockname()[0]
 
 
 class DayTwo(unittest.TestCase):

@@ -51,7 +51,9 @@ class Doctor(DayTwo):
                 "replicas": 0, "selector": selector, "template": {"metadata": {"labels": selector["matchLabels"]}, "spec": pod}}),
             self.webhook("named", good),
             named("v1", "Service", "placeholder", self.home, spec={"ports": [{"port": 444}]}), self.webhook("placeholder"),
-            named("batch/v1", "Job", "cert-gen", self.home, metadata={"annotations": {"helm.sh/hook": "pre-install"}}, spec=job)))
+            named("batch/v1", "Job", "cert-gen", self.home, metadata={"annotations": {"helm.sh/hook": "pre-install"}}, spec=job),
+            named("batch/v1", "Job", "inject", self.home, spec={"template": {"spec": {
+                "restartPolicy": "Never", "serviceAccountName": "gone", "containers": [{"name": "x", "image": "x"}]}}})))
         kubectl("-n", self.home, "wait", "--for=condition=Failed", "job/cert-gen", "--timeout=60s")
 
     def test_what_is_broken_is_found_and_nothing_else(self):
@@ -60,11 +62,104 @@ class Doctor(DayTwo):
         self.assertEqual(self.findings("namespace", self.home), {
             ("webhook-service-missing", "missing"), ("webhook-skipped", "ignored"), ("webhook-no-endpoints", "named"),
             ("certificate-wrong-name", "named"), ("webhook-port-missing", "placeholder"), ("ca-bundle-empty", "placeholder"),
-            ("job-failed", "cert-gen")})
+            ("job-failed", "cert-gen"), ("workload-account-missing", "inject")})
         self.assertEqual(self.findings("webhook", f"missing.{self.home}.example.com"), {("webhook-service-missing", "missing")})
         text = run(FAIRLEAD, "doctor", "webhook", f"named-{self.home}", env=self.env).stdout
         self.assertIn(f"because   Deployment {self.home}/named is scaled to 0 replicas\n", text)
         self.assertNotIn("PRIVATE KEY", text)
+
+    def until(self, code, *arguments, because=""):
+        """The finding of that code and cause. The control plane notices what makes it a moment later."""
+        for _ in range(300):
+            result = run(FAIRLEAD, "doctor", *arguments, "-o", "json", env=self.env)
+            for one in json.loads(result.stdout or "{}").get("findings", []):
+                if one["code"] == code and because in "\n".join(one["causes"]):
+                    self.assertTrue(one["next"])
+                    return one
+        self.fail(f"doctor does not find {code} because {because}: {result.stdout}{result.stderr}")
+
+    def endpoint(self, service, port):
+        return named("discovery.k8s.io/v1", "EndpointSlice", f"{service}-1", self.home, addressType="IPv4", ports=[{"port": port}],
+                     metadata={"labels": {"kubernetes.io/service-name": service}},
+                     endpoints=[{"addresses": ["10.1.1.1"], "conditions": {"ready": True}}])
+
+    def test_api_services(self):
+        causes = {"missing": f"service {self.home}/missing does not exist", "other-port": f"service {self.home}/other-port has no port 443",
+                  "no-endpoints": f"service {self.home}/no-endpoints has no endpoint", "refused": "failing or missing response from"}
+        names = {case: f"v1.{case}.{self.home}.example.com" for case in causes}
+        for name in names.values():
+            self.addCleanup(run, KUBECTL, "delete", "apiservice", name)
+        services = [named("v1", "Service", case, self.home, spec={"ports": [{"port": 80 if case == "other-port" else 443}]})
+                    for case in causes if case != "missing"]
+        kubectl("create", "-f", "-", stdin=documents(*services, self.endpoint("refused", 443), self.endpoint("other-port", 80), *(
+            named("apiregistration.k8s.io/v1", "APIService", name, spec={
+                "group": name.removeprefix("v1."), "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 10,
+                "insecureSkipTLSVerify": True, "service": {"namespace": self.home, "name": case}}) for case, name in names.items())))
+        for case, name in names.items():
+            with self.subTest(case):
+                self.until("apiservice-unavailable", f"apiservice/{name}", because=causes[case])
+
+    def test_a_deletion_that_does_not_end(self):
+        stuck = named("v1", "ConfigMap", "stuck", self.home, metadata={"finalizers": ["acme.dev/cleanup"]})
+        kubectl("create", "-f", "-", stdin=json.dumps(stuck))
+        self.addCleanup(run, KUBECTL, "-n", self.home, "patch", "configmap", "stuck", "--type=merge", "-p",
+                        '{"metadata":{"finalizers":null}}')
+        kubectl("-n", self.home, "delete", "configmap", "stuck", "--wait=false")
+        found = self.until("deletion-stuck", "configmap/stuck")
+        self.assertEqual(found["causes"][0], "finalizer acme.dev/cleanup has not been removed")
+
+    def test_what_is_in_the_way_of_a_webhook(self):
+        good, _ = certificate(self.folder, f"hidden.{self.home}.svc")
+        labels = {"app": "hidden"}
+        pod = {"containers": [{"name": "x", "image": "x"}]}
+        hook = self.webhook("hidden", good, objectSelector={"matchLabels": {"app": self.home}}, rules=[
+            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}])
+        kubectl("create", "-f", "-", stdin=documents(hook))
+        # The API server knows the webhook a moment later.
+        refused = json.dumps(named("v1", "Pod", "refused", self.home, metadata={"labels": {"app": self.home}}, spec=pod))
+        self.assertTrue(any("failed calling webhook" in run(KUBECTL, "create", "--dry-run=server", "-f", "-", stdin=refused).stderr
+                            for _ in range(200)))
+        # A ReplicaSet cannot create its pod, because the webhook has no Service.
+        kubectl("create", "-f", "-", stdin=documents(named("apps/v1", "Deployment", "victim", self.home, spec={
+            "selector": {"matchLabels": {"app": self.home}}, "template": {"metadata": {"labels": {"app": self.home}}, "spec": pod}})))
+        self.until("webhook-service-missing", "webhook", f"hidden.{self.home}.example.com")
+        self.assertTrue(any("failed calling webhook" in kubectl("-n", self.home, "get", "events") for _ in range(200)))
+        kubectl("create", "-f", "-", stdin=documents(
+            named("v1", "Service", "hidden", self.home, spec={"selector": labels, "ports": [{"port": 443, "targetPort": 9443}]}),
+            named("apps/v1", "Deployment", "hidden", self.home, spec={
+                "replicas": 1, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}}),
+            self.endpoint("hidden", 9443),
+            named("networking.k8s.io/v1", "NetworkPolicy", "shut", self.home, spec={
+                "podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"]})))
+        self.until("webhook-network-policy", "webhook", f"hidden.{self.home}.example.com")
+        found = self.until("webhook-refused-objects", "webhook", f"hidden.{self.home}.example.com")
+        self.assertIn("victim", json.dumps(found))
+
+    def policy(self, name, **spec):
+        group = "admissionregistration.k8s.io/v1"
+        self.addCleanup(run, KUBECTL, "delete", "validatingadmissionpolicy,validatingadmissionpolicybinding", f"{name}-{self.home}")
+        bound = {"policyName": f"{spec.pop('bound_to', name)}-{self.home}", "validationActions": ["Warn"], **spec.pop("binding", {})}
+        policy = {"matchConstraints": {"resourceRules": [
+            {"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["deployments"]}],
+            "objectSelector": {"matchLabels": {"nobody": self.home}}},
+            "validations": [{"expression": spec.pop("expression", "true")}], **spec}
+        return [named(group, "ValidatingAdmissionPolicy", f"{name}-{self.home}", spec=policy),
+                named(group, "ValidatingAdmissionPolicyBinding", f"{name}-{self.home}", spec=bound)]
+
+    def test_policies(self):
+        kind = {"apiVersion": "v1", "kind": "ConfigMap"}
+        lost = {"paramRef": {"name": "lost", "namespace": self.home, "parameterNotFoundAction": "Deny"}}
+        [unbound, binding] = self.policy("unbound", bound_to="gone")
+        objects = [unbound, binding, *self.policy("typo", expression="object.spec.nosuchfield == 1"),
+                   *self.policy("kindless", paramKind={"apiVersion": "rules.example.com/v1", "kind": "Rule"}, binding=lost),
+                   *self.policy("lost", paramKind=kind, binding=lost)]
+        kubectl("create", "-f", "-", stdin=documents(*objects))
+        policy, policy_binding = "validatingadmissionpolicy", "validatingadmissionpolicybinding"
+        for code, subject in (("policy-unbound", f"{policy}/unbound"), ("policy-missing", f"{policy_binding}/unbound"),
+                              ("policy-type-errors", f"{policy}/typo"), ("policy-param-kind-missing", f"{policy}/kindless"),
+                              ("policy-param-missing", f"{policy_binding}/lost")):
+            with self.subTest(code):
+                self.until(code, f"{subject}-{self.home}")
 
 
 unittest.main()

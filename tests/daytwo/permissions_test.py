@@ -10,7 +10,7 @@ import unittest
 
 import yaml
 
-from tests.daytwo.daytwo import FAIRLEAD, KUBECTL, DayTwo, documents, named, run
+from tests.daytwo.daytwo import FAIRLEAD, KUBECTL, DayTwo, documents, kubectl, named, run
 from tests.scripts.server import Server
 from tests.scripts.webhooks import Webhooks
 
@@ -305,6 +305,32 @@ class Rights(DayTwo):
         self.as_admin("apply", objects=[guard])
         self.addCleanup(self.remove, [guard])
         self.judge(["wait-webhooks"], ["wait", f"validatingwebhookconfiguration/guard-{self.home}"], [])
+
+    CERTS = ["--service", "hook", "--secret", "hook-cert"]
+
+    def empty_secret(self):
+        """There is a Secret, and nothing in it."""
+        kubectl("-n", self.home, "delete", "secret", "hook-cert", "hook-cert-ca", "--ignore-not-found")
+        kubectl("-n", self.home, "create", "secret", "generic", "hook-cert")
+
+    def test_certs_ensure(self):
+        self.judge(["certs-ensure"], ["certs", "ensure", *self.CERTS], [], self.empty_secret)
+
+    def test_certs_inject(self):
+        guard = named("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", f"guard-{self.home}", webhooks=[{
+            "name": f"guard.{self.group}", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+            "clientConfig": {"service": {"namespace": self.home, "name": "hook"}},
+            "rules": [{"apiGroups": [self.group], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["widgets"]}]}])
+
+        def without_bundle():
+            kubectl("delete", "validatingwebhookconfiguration", f"guard-{self.home}", "--ignore-not-found")
+            kubectl("create", "-f", "-", stdin=documents(guard))
+
+        self.as_admin("certs", "ensure", *self.CERTS)
+        self.addCleanup(kubectl, "delete", "validatingwebhookconfiguration", f"guard-{self.home}", "--ignore-not-found")
+        command = ["certs", "inject", *self.CERTS, "--webhook", f"guard-{self.home}"]
+        self.judge(["certs-inject", "certs-read"], command, [], without_bundle)
+        self.judge(["certs-read", "certs-inject"], command, [], without_bundle)
 
     def test_run_events(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))

@@ -44,6 +44,9 @@ class Schemas(unittest.TestCase):
             fairlead delete -f good.json --yes -o quiet
             fairlead graph --offline -f good.json -o json > graph.json
             fairlead doctor -o json > doctor.json
+            fairlead certs ensure --service hook --secret hook-cert -o json > certs.json
+            fairlead certs verify --service hook --secret hook-cert -o json > certs-verify.json
+            fairlead certs show --service hook --secret none -o json > certs-none.json
             fairlead apply -f good.json --name shop -o quiet
             fairlead list -o json > list.json
             fairlead status shop -o json > status.json
@@ -54,6 +57,7 @@ class Schemas(unittest.TestCase):
             fairlead apply -f good.json --name shop -o quiet
             fairlead history shop -o json > history.json
             fairlead history shop --diff 2 -o json > history-diff.json
+            fairlead apply -f good.json --contexts all -o json > clusters.json
             fairlead version -o json > version.json"""
         (cls.folder / "fairlead").symlink_to(FAIRLEAD)
         environment = {**os.environ, "PATH": f"{cls.folder}:{os.environ['PATH']}"}
@@ -63,10 +67,15 @@ class Schemas(unittest.TestCase):
         return [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
 
     def test_documents(self):
-        for name in ("apply", "delete", "doctor", "graph", "history", "history-diff", "list", "plan", "run", "status", "trace", "version",
+        for name in ("apply", "clusters", "delete", "doctor", "graph", "history", "history-diff", "list", "plan", "run", "status", "trace", "version",
                      "wait"):
             with self.subTest(name=name):
                 check(name, json.loads((self.folder / f"{name}.json").read_text()))
+
+    def test_certificates(self):
+        for name in ("certs", "certs-verify", "certs-none"):
+            with self.subTest(name=name):
+                check("certs", json.loads((self.folder / f"{name}.json").read_text()))
 
     def test_a_diff_is_a_plan(self):
         document = json.loads((self.folder / "diff.json").read_text())
@@ -107,7 +116,7 @@ class Schemas(unittest.TestCase):
     def test_every_schema_is_checked(self):
         # Those of fairlead.yaml and of pipelines describe input.
         self.assertEqual(sorted(path.stem for path in SCHEMAS.glob("*.json") if not path.name.endswith(".schema.json")),
-                         ["apply", "delete", "doctor", "event", "graph", "history", "history-diff", "list", "plan", "run", "run-event", "status",
+                         ["apply", "certs", "clusters", "delete", "doctor", "event", "graph", "history", "history-diff", "list", "plan", "run", "run-event", "status",
                           "trace", "version", "wait"])
 
 
