@@ -8,6 +8,7 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -48,36 +49,45 @@ class [[nodiscard]] Task {
     T take() { return std::move(*value); }
   };
 
-  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), governor_(other.governor_) {}
+  Task(Task&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), governor_(other.governor_), inherits_(other.inherits_) {}
   Task& operator=(Task&&) = delete;
   ~Task() {
     if (handle_) handle_.destroy();
   }
 
-  // Replaces the source that it would inherit from whoever awaits it.
+  // Replaces the source that the task would inherit from whoever awaits it; null leaves that as it is.
   Task&& governed_by(CancelSource* source) && {
     governor_ = source;
     return std::move(*this);
   }
+  // Nothing cancels the task, even if whoever awaits it is cancelled already: for clean-up that takes a limited time.
+  Task&& uncancelled() && {
+    inherits_ = false;
+    return std::move(*this);
+  }
+  Task&& governed_by(std::nullptr_t) && = delete;
 
   struct Awaiter {
     std::coroutine_handle<promise_type> handle;
     CancelSource* governor;
+    bool inherits;
     bool await_ready() noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> parent) noexcept {
       handle.promise().continuation = parent;
-      handle.promise().cancel = governor ? governor : parent.promise().cancel;
+      handle.promise().cancel = governor || !inherits ? governor : parent.promise().cancel;
       return handle;
     }
     T await_resume() { return handle.promise().take(); }
   };
-  Awaiter operator co_await() && noexcept { return Awaiter{handle_, governor_}; }
+  Awaiter operator co_await() && noexcept { return Awaiter{handle_, governor_, inherits_}; }
 
  private:
   explicit Task(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
   std::coroutine_handle<promise_type> handle_;
   CancelSource* governor_ = nullptr;
+  bool inherits_ = true;
 };
 
 template <>

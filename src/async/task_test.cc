@@ -91,6 +91,18 @@ TEST(Deadline, EndsWhatNeverHasToWait) {
   EXPECT_EQ(turns, 1000);
 }
 
+TEST(Task, UncancelledGoesOnInATaskThatIsCancelled) {
+  VirtualLoop loop;
+  CancelSource source;
+  source.cancel();
+  auto cleans_up = [&]() -> Task<Result<int>> {
+    Result<int> cut_off = co_await slow_answer(loop, 1s);
+    EXPECT_FALSE(cut_off);
+    co_return co_await slow_answer(loop, 1s).uncancelled();
+  };
+  EXPECT_EQ(loop.run(cleans_up().governed_by(&source)).value(), 42);
+}
+
 TEST(Deadline, CanBeNever) {
   VirtualLoop loop;
   EXPECT_EQ(loop.run(with_deadline(loop, TimePoint::max(), "late", slow_answer(loop, 1h))).value(), 42);

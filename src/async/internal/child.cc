@@ -128,8 +128,7 @@ Task<void> end(Loop& loop, const Child& child, Descriptor& ending, Duration grac
   loop.cancel_timer(timer);
   // What is left of its group as well.
   child.kill(SIGKILL);
-  CancelSource never;
-  if (!ended) (void)co_await readable(ending).governed_by(&never);
+  if (!ended) (void)co_await readable(ending).uncancelled();
 }
 
 }  // namespace fairlead

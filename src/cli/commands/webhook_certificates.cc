@@ -103,8 +103,8 @@ class Managed final : public ServedCertificate {
     scope.spawn(keeper_.run());
     scope.spawn(leader_.run());
     co_await scope.join();
-    // Another replica goes on at once. The source that governs this task is cancelled already.
-    co_await leader_.release().governed_by(nullptr);
+    // Another replica goes on at once.
+    co_await leader_.release().uncancelled();
   }
 
  private:

@@ -82,7 +82,7 @@ Task<void> Gate::follow_hook(std::shared_ptr<Tracked> tracked) {
     }
   };
   co_await turns(tracked).governed_by(&tracked->stop);
-  if (options_.witness) co_await options_.witness->forget(tracked->hook->id()).governed_by(nullptr);
+  if (options_.witness) co_await options_.witness->forget(tracked->hook->id()).uncancelled();
 }
 
 Duration Gate::pause_for(const Tracked& tracked) const {

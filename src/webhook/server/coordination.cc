@@ -57,8 +57,7 @@ Task<void> hold_while_ready(AdmissionServer& server, lease::Holder& holder, cons
       goes_on = (co_await server.readiness_changed().wait()).has_value();
     holding.cancel();
     co_await holding.join();
-    CancelSource none;
-    co_await holder.release().governed_by(&none);
+    co_await holder.release().uncancelled();
   }
 }
 
