@@ -11,6 +11,7 @@ namespace {
 constexpr int kFreeWrites = 5;
 constexpr Duration kForgotten = std::chrono::hours(1);
 constexpr Duration kFirstPause = std::chrono::seconds(1);
+constexpr Duration kPauseAfterChange = std::chrono::seconds(5);
 
 Task<Result<void>> wait_for(Signal& signal) { co_return co_await signal.wait(); }
 
@@ -85,8 +86,11 @@ Task<void> Keeper::look_again_and_again() {
     if (!trouble.empty() && trouble != status_.trouble) say(trouble);
     status_.trouble = std::move(trouble);
     if (looked) pause.reset();
-    TimePoint next = client_.loop().now() + (looked ? options_.pause : pause.next());
+    Duration wait = looked ? options_.pause : pause.next();
+    // What changed while it looked is looked at at once, or soon if it failed: the change may have been its own.
     if (is_woken_ && looked) continue;
+    if (is_woken_) wait = std::min(wait, kPauseAfterChange);
+    TimePoint next = client_.loop().now() + wait;
     Result<void> waited = co_await with_deadline(client_.loop(), next, "", wait_for(woken_));
     if (!waited && waited.error().kind() == ErrorKind::cancelled) co_return;
   }

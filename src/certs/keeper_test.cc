@@ -120,6 +120,28 @@ TEST_F(KeeperTest, LooksAgainAtOnceIfSomethingChangesWhileItLooks) {
   EXPECT_EQ(keeper.status().looks, looks + 2);
 }
 
+TEST_F(KeeperTest, LooksAgainSoonIfSomethingChangesDuringALookThatFails) {
+  configure("shop", {hook("a.example.com")});
+  bool is_forbidden = true, changes = false;
+  forbids = [&](std::string_view, std::string_view resource) {
+    if (resource != "validatingwebhookconfigurations") return false;
+    bool answer = is_forbidden;
+    // By the time of the answer it is outdated.
+    if (std::exchange(changes, false)) {
+      is_forbidden = false;
+      keeper_->wake();
+    }
+    return answer;
+  };
+  Keeper& keeper = start();
+  pass(10min);
+  EXPECT_NE(keeper.status().trouble, "");
+  changes = true;
+  keeper.wake();
+  pass(6s);
+  EXPECT_EQ(keeper.status().trouble, "");
+}
+
 TEST_F(KeeperTest, RepairsABundleThatSomebodyEmptiedAndSlowsDownInAFight) {
   configure("shop", {hook("a.example.com")});
   start();
@@ -216,12 +238,7 @@ TEST_F(KeeperTest, AServerNoticesAChangeThatItsWatchDoesNotTell) {
   ASSERT_TRUE(source.current());
   EXPECT_EQ(source.current()->chain, before.chain);
   Material after = fresh(spec_, now());
-  Json changed = secret();
-  Json& data = changed.make("data");
-  data.make(kCertificateFile) = to_base64(x509::to_pem(after.chain));
-  data.make(kKeyFile) = to_base64(after.key->to_pem());
-  data.make(kCaFile) = to_base64(x509::to_pem(after.bundle));
-  send("PUT", "/api/v1/namespaces/shop/secrets/hook-cert", changed.dump());
+  store(after);
   pass(1min);
   EXPECT_EQ(source.current()->chain, after.chain);
   remove_secret("hook-cert");
@@ -256,12 +273,7 @@ TEST_F(KeeperTest, WhatTheWatchToldMeanwhileIsNewerThanALateAnswer) {
   // A reading is under way.
   pass(35s);
   Material after = fresh(spec_, now());
-  Json changed = secret();
-  Json& data = changed.make("data");
-  data.make(kCertificateFile) = to_base64(x509::to_pem(after.chain));
-  data.make(kKeyFile) = to_base64(after.key->to_pem());
-  data.make(kCaFile) = to_base64(x509::to_pem(after.bundle));
-  send("PUT", "/api/v1/namespaces/shop/secrets/hook-cert", changed.dump());
+  store(after);
   pass(1s);
   ASSERT_TRUE(source.current());
   EXPECT_EQ(source.current()->chain, after.chain);

@@ -65,6 +65,15 @@ class CertsTest : public testing::Test {
   }
   Json secret(std::string name = "hook-cert") { return send("GET", "/api/v1/namespaces/shop/secrets/" + name); }
   bool has_secret(std::string name) { return loop_.run(client_.get(secrets(), "shop", name)).has_value(); }
+  // Somebody else writes it into the Secret, which exists.
+  void store(const Material& material) {
+    Json changed = secret();
+    Json& data = changed.make("data");
+    data.make(kCertificateFile) = to_base64(x509::to_pem(material.chain));
+    data.make(kKeyFile) = to_base64(material.key->to_pem());
+    data.make(kCaFile) = to_base64(x509::to_pem(material.bundle));
+    send("PUT", "/api/v1/namespaces/shop/secrets/hook-cert", changed.dump());
+  }
   void remove_secret(std::string name) { send("DELETE", "/api/v1/namespaces/shop/secrets/" + name); }
 
   // A hook of a configuration; `config` is what clientConfig has besides the Service.
