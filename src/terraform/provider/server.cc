@@ -95,18 +95,6 @@ constexpr Named kMethods[] = {
 
 std::string path_of(std::string_view method) { return fmt::format("/tfplugin6.Provider/{}", method); }
 
-// Until StopProvider, or the client itself, cancels it.
-Task<rpc::Answer> run_method(Desk& desk, Method method, std::string bytes) {
-  Result<Message> request = Message::read(bytes);
-  if (!request)
-    co_return std::unexpected(rpc::Status{rpc::Code::invalid_argument, std::move(request).error().message()});
-  CancelSource cancel(co_await current_cancel());
-  auto place = desk.running.insert(desk.running.end(), &cancel);
-  std::string answer = co_await method(desk, *request).governed_by(&cancel);
-  desk.running.erase(place);
-  co_return answer;
-}
-
 }  // namespace
 
 struct ProviderServer::Impl {
@@ -130,10 +118,11 @@ void ProviderServer::add_to(rpc::Services& services) {
   Desk* desk = &impl_->desk;
   for (const Named& named : kMethods)
     services.add(path_of(named.name), [desk, method = named.method](std::string request) {
-      return run_method(*desk, method, std::move(request));
+      return desk->running.run(std::move(request),
+                               [desk, method](const Message& message) { return method(*desk, message); });
     });
   services.add(path_of("StopProvider"), [desk](std::string) -> Task<rpc::Answer> {
-    for (CancelSource* call : desk->running) call->cancel();
+    desk->running.cancel_all();
     co_return std::string();
   });
 }

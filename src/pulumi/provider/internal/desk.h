@@ -1,14 +1,13 @@
 // What all calls of Pulumi's protocol share.
 #pragma once
 
-#include <list>
 #include <map>
 #include <set>
 #include <string>
 
-#include "async/cancel.h"
 #include "protobuf/message.h"
 #include "pulumi/provider/server.h"
+#include "rpc/running_calls.h"
 #include "terraform/provider/resource.h"
 
 namespace fairlead::pulumi {
@@ -24,7 +23,7 @@ struct Desk {
   ProviderSettings settings;
   Catalog catalog;
   // The calls that Cancel ends.
-  std::list<CancelSource*> running;
+  rpc::RunningCalls running;
   // Resources whose former object was compared in this run. If one of them is created, it is replaced.
   std::set<std::string, std::less<>> compared;
 };

@@ -1,15 +1,14 @@
 // What all calls of the plugin protocol share, and how one is answered.
 #pragma once
 
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "async/cancel.h"
 #include "base/secrets.h"
 #include "protobuf/message.h"
+#include "rpc/running_calls.h"
 #include "terraform/provider/internal/parts.h"
 #include "terraform/provider/resource.h"
 #include "terraform/provider/server.h"
@@ -26,7 +25,7 @@ struct Desk {
   ProviderBlock block;
   Offers offers;
   // The calls that StopProvider ends.
-  std::list<CancelSource*> running;
+  rpc::RunningCalls running;
   std::map<const Schema*, Type> types;
 
   const Type& type_of(const Schema& schema);
