@@ -44,9 +44,8 @@ class Arena(late_webhook.Cluster):
         self.connection = None
 
     def tool_env(self):
-        homes = {f"HELM_{what}_HOME": str(self.folder / f"helm-{what.lower()}") for what in ("CACHE", "CONFIG", "DATA")}
         # A home of its own: no cache of an earlier run tells the tool what this cluster has.
-        return {**os.environ, **homes, "HOME": str(self.folder), "KUBECONFIG": self.tool_kubeconfig}
+        return {**os.environ, **peers.helm_homes(self.folder / "helm"), "HOME": str(self.folder), "KUBECONFIG": self.tool_kubeconfig}
 
     def connect(self):
         config = json.loads(self.kubectl("config", "view", "--raw", "--flatten", "-o", "json").stdout)

@@ -180,7 +180,7 @@ class Many:
         """Without --wait, which is quicker: nothing here has to become ready, and the others look for that as well."""
         name = f"helm-{round_number}"
         chart = write_chart(self.folder / name, name, Mixed(name, self.objects))
-        homes = {f"HELM_{what}_HOME": str(self.folder / "helm" / what) for what in ("CACHE", "CONFIG", "DATA")}
+        homes = peers.helm_homes(self.folder / "helm")
         return self.objects / Run([peers.binary("helm4"), "install", name, chart], {**self.where.env, **homes}).seconds
 
     def fairlead_again(self, round_number):

@@ -48,6 +48,11 @@ def binary(name):
         return None
 
 
+def helm_homes(folder):
+    """Variables that make helm keep all that it keeps below `folder`."""
+    return {f"HELM_{what}_HOME": f"{folder}/{what.lower()}" for what in ("CACHE", "CONFIG", "DATA")}
+
+
 def main(names):
     if len(names) != 1 or names[0] not in PEERS:
         sys.exit(f"peers: which one? There is: {' '.join(PEERS)}")

@@ -28,6 +28,8 @@ SAME: dict[str, tuple[Values, list[str]]] = {
     "patience": ({"patience": "2m", "patienceGone": "500ms", "patienceServiceAccounts": "90"},
                  ["--patience", "2m", "--patience-gone", "500ms", "--patience-service-accounts", "90"]),
     "shadows": ({"shadows": True}, ["--shadows"]),
+    "no priority": ({"priorityClassName": ""}, ["--priority-class", ""]),
+    "a priority of their own": ({"priorityClassName": "platform"}, ["--priority-class", "platform"]),
 }
 # Values, and words of helm.
 REFUSED: dict[str, tuple[Values, str]] = {
@@ -35,6 +37,7 @@ REFUSED: dict[str, tuple[Values, str]] = {
     "replicas": ({"replicas": 0}, "/replicas"),
     "patience": ({"patience": "soon"}, "/patience"),
     "name": ({"name": "Gate"}, "/name"),
+    "priority": ({"priorityClassName": "High"}, "/priorityClassName"),
     "long name": ({"name": "a" * 41}, "/name"),
     "pull policy": ({"image": {"pullPolicy": "never"}}, "/image/pullPolicy"),
     "image": ({"image": {"repository": "a b;rm"}}, "/image/repository"),
@@ -58,8 +61,7 @@ class Chart(unittest.TestCase):
         if cls.binary is None:
             raise AssertionError("helm cannot be built here")
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.env = {**os.environ, "HOME": str(cls.folder), **{f"HELM_{what}_HOME": str(cls.folder / what)
-                                                            for what in ("CACHE", "CONFIG", "DATA")}}
+        cls.env = {**os.environ, "HOME": str(cls.folder), **peers.helm_homes(cls.folder)}
 
     def helm(self, values, release="rel"):
         file = self.folder / "values.yaml"

@@ -45,8 +45,8 @@ class Mothership(unittest.TestCase):
         helm = peers.binary("helm4")
         self.assertIsNotNone(helm, "helm cannot be built here")
         (pathlib.Path(folder.name) / "helm").symlink_to(helm)
-        homes = {f"HELM_{what}_HOME": f"{folder.name}/{what}" for what in ("CACHE", "CONFIG", "DATA")}
-        self.env = {**cluster.env, **homes, "HOME": folder.name, "PATH": f"{folder.name}:{os.environ['PATH']}"}
+        self.env = {**cluster.env, **peers.helm_homes(folder.name), "HOME": folder.name,
+                    "PATH": f"{folder.name}:{os.environ['PATH']}"}
         self.namespace = f"{self.id().rsplit('_')[-1]}-{os.getpid()}"
         cluster.kubectl("create", "namespace", self.namespace)
         self.addCleanup(cluster.kubectl, "delete", "namespace", self.namespace, "--wait=false")

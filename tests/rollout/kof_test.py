@@ -40,8 +40,8 @@ class Case(unittest.TestCase):
         (self.folder / "bin").mkdir()
         (self.folder / "bin/helm").symlink_to(helm)
         shutil.copytree(ROOT / "examples/kof", self.folder / "kof")
-        homes = {f"HELM_{what}_HOME": f"{self.folder}/{what}" for what in ("CACHE", "CONFIG", "DATA")}
-        self.env = {**os.environ, **homes, "HOME": str(self.folder), "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
+        self.env = {**os.environ, **peers.helm_homes(self.folder), "HOME": str(self.folder),
+                    "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
 
     def fairlead(self, *arguments):
         result = subprocess.run([FAIRLEAD, *arguments], capture_output=True, text=True, env=self.env, cwd=self.folder, timeout=180)

@@ -186,8 +186,7 @@ class Chart(unittest.TestCase):
         if cls.helm_binary is None:
             raise AssertionError("helm cannot be built here")
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.env = {**os.environ, "HOME": str(cls.folder), **{f"HELM_{what}_HOME": str(cls.folder / what)
-                                                            for what in ("CACHE", "CONFIG", "DATA")}}
+        cls.env = {**os.environ, "HOME": str(cls.folder), **peers.helm_homes(cls.folder)}
 
     def run_with(self, values, *command):
         file = self.folder / "values.yaml"

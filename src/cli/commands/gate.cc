@@ -4,6 +4,10 @@
 
 namespace fairlead::cli {
 
+std::string gate_namespace(const Invocation& invocation) {
+  return invocation.globals.namespace_name.empty() ? "fairlead-gate" : invocation.globals.namespace_name;
+}
+
 void add_gate(Command app, Invocation& invocation) {
   Command command = app.subcommand("gate", "Let requests of every tool wait until the webhooks in their way work");
   command.requires_subcommand();

@@ -21,8 +21,6 @@
 namespace fairlead::cli {
 namespace {
 
-constexpr std::string_view kHome = "fairlead-gate";
-
 struct GateInstallFlags {
   gate::InstallSettings settings;
   std::string format = "yaml";
@@ -33,10 +31,9 @@ struct GateInstallFlags {
   GateInstallFlags() { settings.image = fmt::format("fairlead:{}", program_version()); }
 };
 
-// Without -n, the gate has a namespace of its own.
 gate::InstallSettings settings_in(const Invocation& invocation, const GateInstallFlags& flags) {
   gate::InstallSettings settings = flags.settings;
-  settings.ns = invocation.globals.namespace_name.empty() ? std::string(kHome) : invocation.globals.namespace_name;
+  settings.ns = gate_namespace(invocation);
   return settings;
 }
 
@@ -191,6 +188,13 @@ void add_settings_flags(Command command, GateInstallFlags& flags) {
       .one_of({"Always", "IfNotPresent", "Never"})
       .show_default();
   command.option("--replicas", flags.settings.replicas, "Number of replicas").between(1, 100).value("N").show_default();
+  command
+      .option("--priority-class", flags.settings.priority_class,
+              "Priority class of the gate's pods, or \"\". For a system- class, the gate has a ResourceQuota that "
+              "allows it "
+              "in the namespace, where a cluster asks for one")
+      .value("NAME")
+      .show_default();
   command.option("--patience", flags.settings.patience, "As for fairlead gate serve").value("DURATION");
   command.option("--patience-gone", flags.settings.patience_gone, "As for fairlead gate serve").value("DURATION");
   command.option("--patience-service-accounts", flags.settings.patience_service_accounts, "As for fairlead gate serve")

@@ -41,17 +41,16 @@ Task<Result<std::vector<Json>>> status_from_url(RealLoop& loop, std::string addr
   co_return std::vector<Json>{std::move(status)};
 }
 
-Task<int> show_status(RealLoop& loop, const Invocation& invocation, const GateStatusFlags& flags) {
+Task<int> show_status(RealLoop& loop, CancelSource& stop, const Invocation& invocation, const GateStatusFlags& flags) {
   Result<std::vector<Json>> found;
   if (!flags.from.empty()) {
-    found = co_await status_from_url(loop, flags.from);
+    found = co_await status_from_url(loop, flags.from).governed_by(&stop);
   } else {
     auto journal = RunJournal::open(loop.clock(), {});
     if (!journal) co_return report(journal.error());
     auto cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());
     if (!cluster) co_return report(cluster.error());
-    std::string ns = invocation.globals.namespace_name.empty() ? flags.name : invocation.globals.namespace_name;
-    found = co_await gate::read_status((*cluster)->client(), ns, flags.name);
+    found = co_await gate::read_status((*cluster)->client(), gate_namespace(invocation), flags.name).governed_by(&stop);
     co_await (*cluster)->close();
   }
   if (!found) co_return report(found.error());
@@ -71,13 +70,13 @@ void add_gate_status(Command gate, Invocation& invocation) {
   command.option("-o,--output", flags->output, "Format: text or json").one_of({"text", "json"}).show_default();
   command.footer(
       "Asks each replica through the API server, for which pods/proxy is needed in the gate's namespace (that of -n,\n"
-      "or the one with the gate's name).\n\n"
+      "or fairlead-gate).\n\n"
       "Examples:\n"
       "  fairlead gate status\n"
       "  fairlead gate status -o json | jq '.webhooks[] | select(.state != \"works\")'\n\n"
       "Exit codes: 0 shown, 1 the gate cannot be asked, 64 invalid command line.");
-  run_when_chosen(command, invocation, [&invocation, flags](RealLoop& loop, CancelSource&) {
-    return show_status(loop, invocation, *flags);
+  run_when_chosen(command, invocation, [&invocation, flags](RealLoop& loop, CancelSource& stop) {
+    return show_status(loop, stop, invocation, *flags);
   });
 }
 

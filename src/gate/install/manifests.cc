@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "base/printable.h"
 #include "gate/rules/registration.h"
 #include "object/name.h"
@@ -119,6 +122,20 @@ Json container(const InstallSettings& settings) {
                       {"securityContext", std::move(security)}};
 }
 
+// Clusters may limit the pods of these classes to namespaces that have such a quota, and to kube-system; GKE does.
+std::optional<Json> quota(const InstallSettings& settings) {
+  const Words kCritical = {"system-cluster-critical", "system-node-critical"};
+  bool is_critical = std::ranges::find(kCritical, settings.priority_class) != kCritical.end();
+  if (!is_critical || settings.ns == "kube-system") return std::nullopt;
+  Json quota = object_of(settings, "v1", "ResourceQuota", settings.name, settings.ns);
+  Json scope = Json::Object{{"scopeName", "PriorityClass"}, {"operator", "In"}, {"values", words(kCritical)}};
+  // So many that it limits nobody.
+  quota.make("spec") =
+      Json::Object{{"hard", Json::Object{{"pods", "1000"}}},
+                   {"scopeSelector", Json::Object{{"matchExpressions", Json::Array{std::move(scope)}}}}};
+  return quota;
+}
+
 Json deployment(const InstallSettings& settings) {
   Json selector = Json::Object{{"matchLabels", labels_of(settings)}};
   Json spread = Json::Object{{"maxSkew", 1},
@@ -130,12 +147,12 @@ Json deployment(const InstallSettings& settings) {
                                {"runAsGroup", 65532},
                                {"seccompProfile", Json::Object{{"type", "RuntimeDefault"}}}};
   Json pod = Json::Object{{"serviceAccountName", settings.name},
-                          {"priorityClassName", "system-cluster-critical"},
                           {"securityContext", std::move(security)},
                           {"topologySpreadConstraints", Json::Array{std::move(spread)}},
                           // It goes on answering until the endpoints are gone, and then ends what is in flight.
                           {"terminationGracePeriodSeconds", 75},
                           {"containers", Json::Array{container(settings)}}};
+  if (!settings.priority_class.empty()) pod.make("priorityClassName") = settings.priority_class;
   Json deployment = object_of(settings, "apps/v1", "Deployment", settings.name, settings.ns);
   deployment.make("spec") = Json::Object{
       {"replicas", settings.replicas},
@@ -158,6 +175,10 @@ Result<void> check(const InstallSettings& settings) {
     return fail(Error(ErrorKind::invalid,
                       fmt::format("\"{}\" cannot be the name of a gate", printable_line(settings.name.substr(0, 100))))
                     .next("a name has at most 40 lower-case letters, digits and '-', and begins and ends with no '-'"));
+  if (!settings.priority_class.empty() && !object::check_namespace(settings.priority_class))
+    return fail(Error(ErrorKind::invalid, fmt::format("\"{}\" cannot be the name of a priority class",
+                                                      printable_line(settings.priority_class.substr(0, 100))))
+                    .next("kubectl get priorityclasses"));
   return object::check_namespace(settings.ns);
 }
 
@@ -172,6 +193,7 @@ std::vector<Json> manifests(const InstallSettings& settings) {
        Json::Array{Json::Object{{"name", "webhook"}, {"port", 443}, {"targetPort", "webhook"}, {"protocol", "TCP"}},
                    Json::Object{{"name", "probes"}, {"port", 8080}, {"targetPort", "probes"}, {"protocol", "TCP"}}}}};
   objects.push_back(std::move(service));
+  if (std::optional<Json> critical = quota(settings)) objects.push_back(*std::move(critical));
   objects.push_back(deployment(settings));
   Json budget = object_of(settings, "policy/v1", "PodDisruptionBudget", settings.name, settings.ns);
   budget.make("spec") =

@@ -20,6 +20,8 @@ struct InstallSettings {
   std::string image;
   std::string pull_policy = "IfNotPresent";
   int64_t replicas = 2;
+  // Of its pods; empty for none.
+  std::string priority_class = "system-cluster-critical";
   // For `fairlead gate serve`; empty for its defaults.
   std::string patience;
   std::string patience_gone;

@@ -26,8 +26,8 @@ TEST(Manifests, are_what_a_cluster_needs_in_an_order_that_it_can_take) {
   std::vector<std::string> kinds;
   for (const Json& object : manifests(settings())) kinds.emplace_back(object["kind"].string_or(""));
   EXPECT_THAT(kinds, testing::ElementsAre("Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role",
-                                          "RoleBinding", "Role", "RoleBinding", "Service", "Deployment",
-                                          "PodDisruptionBudget"));
+                                          "RoleBinding", "Role", "RoleBinding", "Service", "ResourceQuota",
+                                          "Deployment", "PodDisruptionBudget"));
 }
 
 TEST(Manifests, run_two_replicas_apart_without_root) {
@@ -43,6 +43,24 @@ TEST(Manifests, run_two_replicas_apart_without_root) {
   EXPECT_FALSE(container["securityContext"]["allowPrivilegeEscalation"].bool_or(true));
   EXPECT_EQ(container["securityContext"]["capabilities"]["drop"].dump(), R"(["ALL"])");
   EXPECT_EQ(made("PodDisruptionBudget")["spec"]["maxUnavailable"].int_or(0), 1);
+}
+
+TEST(Manifests, have_a_quota_where_a_cluster_may_ask_for_one) {
+  EXPECT_EQ(made("Deployment")["spec"]["template"]["spec"]["priorityClassName"].string_or(""),
+            "system-cluster-critical");
+  EXPECT_EQ(made("ResourceQuota")["spec"].dump(),
+            R"({"hard":{"pods":"1000"},"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass",)"
+            R"("operator":"In","values":["system-cluster-critical","system-node-critical"]}]}})");
+  InstallSettings other = settings();
+  other.ns = "kube-system";
+  EXPECT_TRUE(made("ResourceQuota", other).is_null());
+  other = settings();
+  other.priority_class = "platform";
+  EXPECT_TRUE(made("ResourceQuota", other).is_null());
+  EXPECT_EQ(made("Deployment", other)["spec"]["template"]["spec"]["priorityClassName"].string_or(""), "platform");
+  other.priority_class = "";
+  EXPECT_TRUE(made("ResourceQuota", other).is_null());
+  EXPECT_TRUE(made("Deployment", other)["spec"]["template"]["spec"]["priorityClassName"].is_null());
 }
 
 TEST(Manifests, pass_the_patience_on) {
