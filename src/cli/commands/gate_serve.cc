@@ -25,17 +25,13 @@ struct GateServeFlags {
   std::string name = "fairlead-gate";
   std::string service;
   std::string url;
-  std::string address = "0.0.0.0";
-  uint16_t port = 9443;
-  uint16_t metrics_port = 8080;
+  ListenFlags listen;
   std::string patience = "5m";
   std::string patience_gone = "30s";
   std::string patience_service_accounts = "30s";
   size_t holds = 300;
   int timeout_seconds = 2;
   int hold_seconds = 8;
-  std::string drain = "10s";
-  std::string drain_limit = "30s";
   bool warns = false;
   bool shadows = false;
   CertificateFlags certificate;
@@ -63,11 +59,7 @@ Result<GateSpec> gate_spec_of(const GateServeFlags& flags) {
     return fail(Error(ErrorKind::invalid, "API servers must know one way to the gate")
                     .next("give --service NAME in a cluster, or --url https://HOST:PORT"));
   GateSpec spec;
-  spec.serve.address = flags.address;
-  spec.serve.port = flags.port;
-  spec.serve.probe_port = flags.metrics_port;
-  TRY_ASSIGN(spec.serve.drain, read_duration("--drain", flags.drain));
-  TRY_ASSIGN(spec.serve.drain_limit, read_duration("--drain-limit", flags.drain_limit));
+  TRY_ASSIGN(spec.serve, serve_spec_of(flags.listen));
   TRY_ASSIGN(spec.gate.patience.coming_up, read_duration("--patience", flags.patience));
   TRY_ASSIGN(spec.gate.patience.gone, read_duration("--patience-gone", flags.patience_gone));
   TRY_ASSIGN(spec.gate.patience.service_accounts,
@@ -95,6 +87,7 @@ class GateServer {
         log_(loop, write_log_lines),
         caller_(loop),
         witness_(cluster.client(), fmt::format("gate-{:08x}{:08x}", std::random_device()(), std::random_device()())),
+        needs_ca_(flags.url.empty() || flags.certificate.folder.empty()),
         gate_(cluster.client(), caller_, with_home(spec.gate, cluster, flags)),
         certificate_(ServedCertificate::make(loop, &cluster, flags.certificate,
                                              {.ns = cluster.default_namespace(),
@@ -120,14 +113,17 @@ class GateServer {
     if (uses_witness_) working.spawn(witness_.sweep());
     working.spawn(certificate_->run());
     working.spawn(gate_.run());
-    Scope leading(loop_, nullptr);
+    // A replica that drains does not lead: another one goes on at once.
+    Scope leading(loop_, &stop);
     leading.spawn(lead());
     leading.spawn(gate::keep_registrations(
         cluster_.client(), gate_,
         {.leads = [this] { return holder_.holds(); },
          .ca_bundle = [this] { return ca_bundle_of(certificate_->source()); },
+         .needs_ca = needs_ca_,
          .say = [this](std::string_view level, const std::string& line) { say(level, line); }}));
     Result<void> served = co_await server_.run(stop);
+    // The server also ends without having been asked to, if it cannot listen.
     leading.cancel();
     co_await leading.join();
     working.cancel();
@@ -160,7 +156,7 @@ class GateServer {
 
   Task<void> lead() {
     co_await holder_.run();
-    co_await holder_.release().governed_by(nullptr);
+    co_await holder_.release().uncancelled();
   }
 
   void say(std::string_view level, const std::string& line) {
@@ -174,6 +170,8 @@ class GateServer {
   gate::HttpsCaller caller_;
   gate::ShadowWitness witness_;
   bool uses_witness_ = false;
+  // A gate at a URL may have a certificate that API servers trust without a caBundle.
+  bool needs_ca_;
   gate::Gate gate_;
   std::unique_ptr<ServedCertificate> certificate_;
   webhook::Routes routes_;
@@ -254,25 +252,8 @@ void add_gate_server_flags(Command command, GateServeFlags& flags) {
       .option("--url", flags.url, "Where API servers reach the gate if it is behind no Service, as https://HOST:PORT")
       .value("URL")
       .excludes(service);
-  command.option("--address", flags.address, "IP address to listen on").value("IP").show_default();
-  command.option("--port", flags.port, "Port for reviews, over HTTPS; 0 for any free one")
-      .between(0, 65535)
-      .value("PORT")
-      .show_default();
-  command
-      .option("--metrics-port", flags.metrics_port,
-              "Port for /healthz, /readyz, /metrics and /status, over HTTP; 0 for any free one")
-      .between(0, 65535)
-      .value("PORT")
-      .show_default();
-  command.option("--drain", flags.drain, "How long requests are still accepted after the gate was asked to stop")
-      .value("DURATION")
-      .show_default();
-  command
-      .option("--drain-limit", flags.drain_limit,
-              "The longest time for that, while the Service still has the pod as an endpoint (needs POD_IP)")
-      .value("DURATION")
-      .show_default();
+  add_listen_flags(command, flags.listen, "/healthz, /readyz, /metrics and /status");
+  add_drain_flags(command, flags.listen, "the gate");
   add_certificate_flags(command, flags.certificate, service);
 }
 
@@ -297,7 +278,8 @@ void add_gate_serve(Command gate, Invocation& invocation) {
       Result<GateSpec> spec = gate_spec_of(*flags);
       if (!spec) return report_usage_error(spec.error());
       return run_interruptibly(
-          [&](RealLoop& loop, CancelSource& stop) { return serve_gate(loop, stop, invocation, *flags, *spec); });
+          [&](RealLoop& loop, CancelSource& stop) { return serve_gate(loop, stop, invocation, *flags, *spec); },
+          LostReader::is_ignored);
     };
   });
 }

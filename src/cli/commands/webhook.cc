@@ -22,14 +22,10 @@ struct ServeFlags {
   std::string policies = "dynamo";
   std::string operator_account;
   std::string planner_account = webhook::DynamoOptions().planner_account;
-  std::string address = "0.0.0.0";
-  uint16_t port = 9443;
-  uint16_t metrics_port = 8080;
+  ListenFlags listen;
   std::string service;
   std::vector<std::string> configurations;
   std::string client_ca_file;
-  std::string drain = "10s";
-  std::string drain_limit = "30s";
   size_t max_in_flight = 200;
   size_t workers = 0;
   std::string log_reviews = "all";
@@ -61,14 +57,9 @@ size_t usual_workers() {
 Result<webhook::ServeSpec> spec_of(const ServeFlags& flags) {
   TRY(check(flags.certificate, flags.service));
   TRY(check(flags.coordination));
-  webhook::ServeSpec spec;
-  spec.address = flags.address;
-  spec.port = flags.port;
-  spec.probe_port = flags.metrics_port;
+  TRY_ASSIGN(webhook::ServeSpec spec, serve_spec_of(flags.listen));
   spec.reviews.in_flight = flags.max_in_flight;
   spec.reviews.workers = flags.workers > 0 ? flags.workers : usual_workers();
-  TRY_ASSIGN(spec.drain, read_duration("--drain", flags.drain));
-  TRY_ASSIGN(spec.drain_limit, read_duration("--drain-limit", flags.drain_limit));
   if (!flags.client_ca_file.empty()) {
     TRY_ASSIGN(spec.clients, client_trust(flags.client_ca_file));
   }
@@ -171,20 +162,6 @@ void add_policy_flags(Command command, ServeFlags& flags) {
       .show_default();
 }
 
-void add_port_flags(Command command, ServeFlags& flags) {
-  command.option("--address", flags.address, "IP address to listen on").value("IP").show_default();
-  command.option("--port", flags.port, "Port for reviews, over HTTPS; 0 for any free one")
-      .between(0, 65535)
-      .value("PORT")
-      .show_default();
-  command
-      .option("--metrics-port", flags.metrics_port,
-              "Port for /healthz, /readyz and /metrics, over HTTP; 0 for any free one")
-      .between(0, 65535)
-      .value("PORT")
-      .show_default();
-}
-
 // Returns the flag --service.
 Flag add_trust_flags(Command command, ServeFlags& flags) {
   Flag service = command
@@ -207,14 +184,7 @@ Flag add_trust_flags(Command command, ServeFlags& flags) {
 }
 
 void add_load_flags(Command command, ServeFlags& flags) {
-  command.option("--drain", flags.drain, "How long requests are still accepted after the server was asked to stop")
-      .value("DURATION")
-      .show_default();
-  command
-      .option("--drain-limit", flags.drain_limit,
-              "The longest time for that, while the Service still has the pod as an endpoint (needs POD_IP)")
-      .value("DURATION")
-      .show_default();
+  add_drain_flags(command, flags.listen, "the server");
   command
       .option("--max-in-flight", flags.max_in_flight,
               "The most reviews that are waiting or being decided on; others are answered with 429")
@@ -236,7 +206,7 @@ void add_serve(Command webhook, Invocation& invocation) {
   auto flags = std::make_shared<ServeFlags>();
   Command command = webhook.subcommand("serve", "Serve admission reviews over HTTPS until it is asked to stop");
   add_policy_flags(command, *flags);
-  add_port_flags(command, *flags);
+  add_listen_flags(command, flags->listen, "/healthz, /readyz and /metrics");
   Flag service = add_trust_flags(command, *flags);
   add_coordination_flags(command, flags->coordination, service);
   add_load_flags(command, *flags);
