@@ -6,14 +6,14 @@
 #include <set>
 
 #include "base/json.h"
-#include "http/message.h"
+#include "detour.h"
 
 namespace fairlead::sim {
 
-class FewRights final : public http::Transport {
+class FewRights final : public Detour {
  public:
   // Without `applies` it changes nothing.
-  FewRights(http::Transport& network, bool applies) : network_(network), applies_(applies) {}
+  FewRights(http::Transport& network, bool applies) : Detour(network), applies_(applies) {}
 
   Task<Result<http::Answer>> open(http::Request request) override {
     std::string resource = applies_ && request.method == "GET" ? listed_in_cluster(request.target) : std::string();
@@ -42,7 +42,6 @@ class FewRights final : public http::Transport {
     return !is_in_namespace && kNamespaced.contains(resource) ? std::string(resource) : std::string();
   }
 
-  http::Transport& network_;
   bool applies_;
 };
 

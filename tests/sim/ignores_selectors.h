@@ -1,14 +1,14 @@
 // A server that takes no notice of label selectors, as some aggregated API servers do.
 #pragma once
 
-#include "http/message.h"
+#include "detour.h"
 
 namespace fairlead::sim {
 
-class IgnoresSelectors final : public http::Transport {
+class IgnoresSelectors final : public Detour {
  public:
   // Without `ignores` it changes nothing.
-  IgnoresSelectors(http::Transport& network, bool ignores) : network_(network), ignores_(ignores) {}
+  IgnoresSelectors(http::Transport& network, bool ignores) : Detour(network), ignores_(ignores) {}
 
   Task<Result<http::Answer>> open(http::Request request) override {
     size_t at = ignores_ ? request.target.find("labelSelector=") : std::string::npos;
@@ -20,7 +20,6 @@ class IgnoresSelectors final : public http::Transport {
   }
 
  private:
-  http::Transport& network_;
   bool ignores_;
 };
 

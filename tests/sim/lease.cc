@@ -102,10 +102,7 @@ class Restricted : public Member {
 
  private:
   // On the loop of the process, though its scope is cancelled.
-  static Task<void> forget_cancel(lease::Holder& holder) {
-    CancelSource none;
-    co_await holder.release().governed_by(&none);
-  }
+  static Task<void> forget_cancel(lease::Holder& holder) { co_await holder.release().uncancelled(); }
 
   lease::Holder holder_;
   Scope renewing_;

@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "detour.h"
 #include "scenarios.h"
 
 namespace fairlead::sim {
@@ -6,9 +7,9 @@ namespace {
 
 bool is_about_leases(const http::Request& request) { return request.target.contains("/leases"); }
 
-class TakesRegardless final : public http::Transport {
+class TakesRegardless final : public Detour {
  public:
-  explicit TakesRegardless(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
 
   Task<Result<http::Answer>> open(http::Request request) override {
     if (request.method != "PUT" || !is_about_leases(request)) co_return co_await network_.open(std::move(request));
@@ -22,15 +23,12 @@ class TakesRegardless final : public http::Transport {
     }
     co_return co_await network_.open(std::move(request));
   }
-
- private:
-  http::Transport& network_;
 };
 
 // Lists are answered with what they said some time ago.
-class ShowsThePast final : public http::Transport {
+class ShowsThePast final : public Detour {
  public:
-  ShowsThePast(World& world, http::Transport& network) : world_(world), network_(network) {}
+  ShowsThePast(World& world, http::Transport& network) : Detour(network), world_(world) {}
 
   Task<Result<http::Answer>> open(http::Request request) override {
     bool lists = request.method == "GET" && !request.long_lived && request.target.contains("/leases?");
@@ -45,7 +43,6 @@ class ShowsThePast final : public http::Transport {
  private:
   static constexpr Duration kBehind = std::chrono::seconds(25);
   World& world_;
-  http::Transport& network_;
   std::deque<std::pair<TimePoint, http::Response>> past_;
 };
 

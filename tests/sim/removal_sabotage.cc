@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "detour.h"
 #include "inventory/applyset.h"
 #include "inventory/membership.h"
 #include "scenarios.h"
@@ -15,9 +16,9 @@ http::Answer answer_of(int status, std::string body) {
 }
 
 // An object that lingers for its finalizers is answered as if it had been removed.
-class BelievesDeleted final : public http::Transport {
+class BelievesDeleted final : public Detour {
  public:
-  explicit BelievesDeleted(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
 
   Task<Result<http::Answer>> open(http::Request request) override {
     if (request.method != "DELETE") co_return co_await network_.open(std::move(request));
@@ -32,15 +33,12 @@ class BelievesDeleted final : public http::Transport {
                            {"details", Json::Object{{"uid", (*value)["metadata"]["uid"]}}}});
     co_return answer_of(200, gone.dump());
   }
-
- private:
-  http::Transport& network_;
 };
 
 // A DELETE that fails is answered as if nothing were there.
-class AssumesGone final : public http::Transport {
+class AssumesGone final : public Detour {
  public:
-  explicit AssumesGone(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
 
   Task<Result<http::Answer>> open(http::Request request) override {
     if (request.method != "DELETE") co_return co_await network_.open(std::move(request));
@@ -55,41 +53,30 @@ class AssumesGone final : public http::Transport {
                              {"code", 404}});
     co_return answer_of(404, absent.dump());
   }
-
- private:
-  http::Transport& network_;
 };
 
 // Whatever has the name by then is removed.
-class ForgetsUids final : public http::Transport {
+class ForgetsUids final : public Detour {
  public:
-  explicit ForgetsUids(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
 
   Task<Result<http::Answer>> open(http::Request request) override {
     if (request.method == "DELETE") request.body = R"({"apiVersion":"v1","kind":"DeleteOptions"})";
     return network_.open(std::move(request));
   }
-
- private:
-  http::Transport& network_;
 };
 
 // Changes the items of every list.
-class RewritesLists : public http::Transport {
+class RewritesLists : public Detour {
  public:
-  explicit RewritesLists(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
 
   Task<Result<http::Answer>> open(http::Request request) override {
     bool is_list = request.method == "GET" && !request.long_lived;
     if (!is_list) co_return co_await network_.open(std::move(request));
     CO_TRY_ASSIGN(http::Answer answer, co_await network_.open(std::move(request)));
     if (answer.status != 200) co_return answer;
-    std::string text;
-    while (true) {
-      CO_TRY_ASSIGN(std::optional<std::string> piece, co_await answer.body->read());
-      if (!piece) break;
-      text += *piece;
-    }
+    CO_TRY_ASSIGN(std::string text, co_await text_of(answer));
     Result<Json> value = Json::parse(text);
     if (value && (*value)["items"].is_array()) {
       rewrite(*value->make("items").if_array());
@@ -101,9 +88,6 @@ class RewritesLists : public http::Transport {
 
  protected:
   virtual void rewrite(Json::Array& items) = 0;
-
- private:
-  http::Transport& network_;
 };
 
 class OverlooksOthers final : public RewritesLists {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "detour.h"
 #include "rollout_judge.h"
 
 namespace fairlead::sim {
@@ -24,17 +25,16 @@ class LoadBalancer final : public http::Transport {
 };
 
 // The process that the engine runs in: once it is killed, nothing gets out of it or into it any more.
-class Process final : public http::Transport {
+class Process final : public Detour {
  public:
   // `alone`: no other run may write to the bundle meanwhile.
   Process(http::Transport& network, Judge& judge, std::string run, bool alone)
-      : network_(network), judge_(judge), run_(std::move(run)), alone_(alone) {}
+      : Detour(network), judge_(judge), run_(std::move(run)), alone_(alone) {}
   Task<Result<http::Answer>> open(http::Request request) override;
   void kill() { *killed_ = true; }
   bool killed() const { return *killed_; }
 
  private:
-  http::Transport& network_;
   Judge& judge_;
   std::string run_;
   bool alone_;
@@ -42,13 +42,12 @@ class Process final : public http::Transport {
 };
 
 // Lets nothing pass unseen that a dry run writes.
-class Rehearsal final : public http::Transport {
+class Rehearsal final : public Detour {
  public:
-  Rehearsal(http::Transport& network, World& world, bool is_dry) : network_(network), world_(world), is_dry_(is_dry) {}
+  Rehearsal(http::Transport& network, World& world, bool is_dry) : Detour(network), world_(world), is_dry_(is_dry) {}
   Task<Result<http::Answer>> open(http::Request request) override;
 
  private:
-  http::Transport& network_;
   World& world_;
   bool is_dry_;
 };

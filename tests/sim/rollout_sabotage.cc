@@ -4,28 +4,26 @@
 #include <set>
 
 #include "base/json.h"
+#include "detour.h"
 #include "scenarios.h"
 
 namespace fairlead::sim {
 namespace {
 
-class ForgetsConnection final : public http::Transport {
+class ForgetsConnection final : public Detour {
  public:
-  explicit ForgetsConnection(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
   Task<Result<http::Answer>> open(http::Request request) override {
     request.connection = 0;
     return network_.open(std::move(request));
   }
-
- private:
-  http::Transport& network_;
 };
 
 // Every probe is answered as if the webhook shadow that it looks for were in effect, and what that mirrors had
 // answered.
-class BelievesAtOnce final : public http::Transport {
+class BelievesAtOnce final : public Detour {
  public:
-  explicit BelievesAtOnce(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
 
   Task<Result<http::Answer>> open(http::Request request) override {
     note_guest(request);
@@ -86,14 +84,13 @@ class BelievesAtOnce final : public http::Transport {
     return fmt::format("marker.{}.run{}.shadow.fairlead.dev", number, rest.substr(0, dash));
   }
 
-  http::Transport& network_;
   std::map<std::string, std::string> guests_;  // by number
   std::set<std::string> policies_;             // RUN-NUMBER
 };
 
-class ForgetsDryRun final : public http::Transport {
+class ForgetsDryRun final : public Detour {
  public:
-  explicit ForgetsDryRun(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
   Task<Result<http::Answer>> open(http::Request request) override {
     constexpr std::string_view kDryRun = "dryRun=All";
     bool applies = request.method == "PATCH";
@@ -101,51 +98,35 @@ class ForgetsDryRun final : public http::Transport {
       request.target.replace(at, kDryRun.size(), "pretty=false");
     return network_.open(std::move(request));
   }
-
- private:
-  http::Transport& network_;
 };
 
 // The managers that objects are taken over from have other names, so that nobody takes anything over.
-class OverlooksFormerManagers final : public http::Transport {
+class OverlooksFormerManagers final : public Detour {
  public:
-  explicit OverlooksFormerManagers(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
   Task<Result<http::Answer>> open(http::Request request) override {
     bool applies = request.method == "PATCH";
     CO_TRY_ASSIGN(http::Answer answer, co_await network_.open(std::move(request)));
     if (!applies || answer.status != 200) co_return answer;
-    std::string text;
-    while (true) {
-      CO_TRY_ASSIGN(std::optional<std::string> piece, co_await answer.body->read());
-      if (!piece) break;
-      text += *piece;
-    }
+    CO_TRY_ASSIGN(std::string text, co_await text_of(answer));
     for (std::string_view name : {"\"kubectl-client-side-apply\"", "\"helm\"", "\"fairlead\""})
       for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at))
         text.replace(at, name.size(), "\"somebody\"");
     answer.body = http::body_of(std::move(text));
     co_return answer;
   }
-
- private:
-  http::Transport& network_;
 };
 
 // A Deployment counts as ready as soon as it is stored.
-class BelievesReady final : public http::Transport {
+class BelievesReady final : public Detour {
  public:
-  explicit BelievesReady(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
   Task<Result<http::Answer>> open(http::Request request) override {
     bool applies = request.method == "PATCH" && request.target.find("/deployments/") != std::string::npos;
     if (!applies) co_return co_await network_.open(std::move(request));
     CO_TRY_ASSIGN(http::Answer answer, co_await network_.open(std::move(request)));
     if (answer.status >= 300) co_return answer;
-    std::string text;
-    while (true) {
-      CO_TRY_ASSIGN(std::optional<std::string> piece, co_await answer.body->read());
-      if (!piece) break;
-      text += *piece;
-    }
+    CO_TRY_ASSIGN(std::string text, co_await text_of(answer));
     CO_TRY_ASSIGN(Json object, Json::parse(text));
     Json replicas = object["spec"]["replicas"];
     Json& status = object.make("status");
@@ -159,16 +140,13 @@ class BelievesReady final : public http::Transport {
     answer.body = http::body_of(object.dump());
     co_return answer;
   }
-
- private:
-  http::Transport& network_;
 };
 
 // The record of a bundle, or a list of its objects, is read wrong.
-class MisreadsInventory final : public http::Transport {
+class MisreadsInventory final : public Detour {
  public:
   enum class How { no_members, no_claim };
-  MisreadsInventory(http::Transport& network, How how) : network_(network), how_(how) {}
+  MisreadsInventory(http::Transport& network, How how) : Detour(network), how_(how) {}
 
   Task<Result<http::Answer>> open(http::Request request) override {
     bool of_members = request.method == "GET" && request.target.find("labelSelector=applyset") != std::string::npos;
@@ -176,12 +154,7 @@ class MisreadsInventory final : public http::Transport {
     CO_TRY_ASSIGN(http::Answer answer, co_await network_.open(std::move(request)));
     bool members_lost = of_members && how_ == How::no_members, claim_lost = of_record && how_ == How::no_claim;
     if ((!members_lost && !claim_lost) || answer.status != 200) co_return answer;
-    std::string text;
-    while (true) {
-      CO_TRY_ASSIGN(std::optional<std::string> piece, co_await answer.body->read());
-      if (!piece) break;
-      text += *piece;
-    }
+    CO_TRY_ASSIGN(std::string text, co_await text_of(answer));
     CO_TRY_ASSIGN(Json object, Json::parse(text));
     if (members_lost) object.make("items") = Json::Array{};
     else object.make("metadata").make("annotations").if_object()->erase("fairlead.dev/claim");
@@ -190,7 +163,6 @@ class MisreadsInventory final : public http::Transport {
   }
 
  private:
-  http::Transport& network_;
   How how_;
 };
 

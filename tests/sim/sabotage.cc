@@ -4,14 +4,15 @@
 #include <set>
 
 #include "base/json.h"
+#include "detour.h"
 #include "scenarios.h"
 
 namespace fairlead::sim {
 namespace {
 
-class ResumesLate final : public http::Transport {
+class ResumesLate final : public Detour {
  public:
-  explicit ResumesLate(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
 
   Task<Result<http::Answer>> open(http::Request request) override {
     constexpr std::string_view kVersion = "resourceVersion=";
@@ -28,13 +29,12 @@ class ResumesLate final : public http::Transport {
   }
 
  private:
-  http::Transport& network_;
   bool watched_ = false;  // since the last list
 };
 
-class ForgetsDeletions final : public http::Transport {
+class ForgetsDeletions final : public Detour {
  public:
-  ForgetsDeletions(http::Transport& network, const StoreLog& log) : network_(network), log_(log) {}
+  ForgetsDeletions(http::Transport& network, const StoreLog& log) : Detour(network), log_(log) {}
 
   Task<Result<http::Answer>> open(http::Request request) override {
     bool watches = request.long_lived;
@@ -45,12 +45,7 @@ class ForgetsDeletions final : public http::Transport {
       answer.body = std::make_unique<Listening>(*this, std::move(answer.body));
       co_return answer;
     }
-    std::string text;
-    while (true) {
-      CO_TRY_ASSIGN(std::optional<std::string> piece, co_await answer.body->read());
-      if (!piece) break;
-      text += *piece;
-    }
+    CO_TRY_ASSIGN(std::string text, co_await text_of(answer));
     if (std::exchange(gone_, false)) put_back_deleted(text);
     listen(text);
     answer.body = http::body_of(std::move(text));
@@ -105,15 +100,14 @@ class ForgetsDeletions final : public http::Transport {
     text = list->dump();
   }
 
-  http::Transport& network_;
   const StoreLog& log_;
   bool gone_ = false;
   std::set<std::string> known_;  // by uid
 };
 
-class Overwrites final : public http::Transport {
+class Overwrites final : public Detour {
  public:
-  explicit Overwrites(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
 
   Task<Result<http::Answer>> open(http::Request request) override {
     Result<http::Answer> answer = co_await network_.open(request);
@@ -128,14 +122,11 @@ class Overwrites final : public http::Transport {
     request.body = update->dump();
     co_return co_await network_.open(std::move(request));
   }
-
- private:
-  http::Transport& network_;
 };
 
-class MixesPages final : public http::Transport {
+class MixesPages final : public Detour {
  public:
-  explicit MixesPages(http::Transport& network) : network_(network) {}
+  using Detour::Detour;
 
   Task<Result<http::Answer>> open(http::Request request) override {
     constexpr std::string_view kContinue = "continue=";
@@ -151,9 +142,6 @@ class MixesPages final : public http::Transport {
     request.target.replace(at + kContinue.size(), request.target.find('&', at) - at - kContinue.size(), token);
     co_return co_await network_.open(std::move(request));
   }
-
- private:
-  http::Transport& network_;
 };
 
 }  // namespace
