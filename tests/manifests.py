@@ -1,9 +1,9 @@
-"""Objects for tests of the providers. Those that run something do it on the sandbox only."""
+"""Objects for tests of the whole. Those that run something do it on the sandbox only."""
 import base64
 import json
 
 
-def named(api_version, kind, name, namespace="default", **more):
+def named(api_version, kind, name, namespace="", **more):
     metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **more.pop("metadata", {})}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
 

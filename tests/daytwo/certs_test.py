@@ -1,7 +1,5 @@
 """fairlead certs on a real API server: two rotations while a webhook serves with what is stored, and no request fails."""
 import base64
-import http.server
-import json
 import os
 import ssl
 import threading
@@ -10,25 +8,16 @@ import unittest
 
 from tests.daytwo.daytwo import FAIRLEAD, DayTwo, documents, kubectl, named, own_address, run
 from tests.scripts.server import Server
-from tests.scripts.webhooks import HttpServer
+from tests.scripts.webhooks import Allowing, HttpServer
 
 
-class Allows(http.server.BaseHTTPRequestHandler):
-    """Allows everything. Each answer ends its connection, so that each request needs a handshake of its own."""
+class Counting(Allowing):
+    """Counts reviews. Each answer ends its connection, so that each request needs a handshake of its own."""
+    protocol_version = "HTTP/1.0"
 
-    def do_POST(self):
-        review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answer = json.dumps({"apiVersion": review["apiVersion"], "kind": review["kind"],
-                             "response": {"uid": review["request"]["uid"], "allowed": True}}).encode()
+    def reviewed(self, request):
         self.server.reviews += 1
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_):
-        pass
+        return super().reviewed(request)
 
 
 class Certs(DayTwo):
@@ -88,7 +77,7 @@ class Certs(DayTwo):
                              named("v1", "ConfigMap", "probe", self.home), {"Content-Type": "application/json"})
 
     def serve(self):
-        server = HttpServer(("", 0), Allows)
+        server = HttpServer(("", 0), Counting)
         server.reviews = 0
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.folder / "tls.crt", self.folder / "tls.key")

@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+from tests.manifests import named
+
 FAIRLEAD = os.environ["FAIRLEAD"]
 KUBECTL = str(pathlib.Path(os.environ.get("FAIRLEAD_CLUSTER_BIN", "")) / "kubectl")
 
@@ -27,11 +29,6 @@ def kubectl(*arguments, stdin="", check=True):
 
 def documents(*objects):
     return SEPARATOR.join(json.dumps(one) for one in objects)
-
-
-def named(api_version, kind, name, namespace="", **more):
-    metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **more.pop("metadata", {})}
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
 
 
 def config_map(name, namespace="", **data):

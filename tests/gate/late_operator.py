@@ -1,7 +1,6 @@
 """An operator on this machine whose webhook comes late, and a gate beside it: both as processes that a real API server calls."""
 import base64
 import http.client
-import http.server
 import json
 import os
 import signal
@@ -16,7 +15,7 @@ import urllib.request
 
 from tests.daytwo.daytwo import FAIRLEAD, kubectl, named, own_address
 from tests.rollout.late_webhook import certificate
-from tests.scripts.webhooks import HttpServer
+from tests.scripts.webhooks import Allowing, HttpServer
 
 
 def free_port():
@@ -25,25 +24,13 @@ def free_port():
         return one.getsockname()[1]
 
 
-class Reviews(http.server.BaseHTTPRequestHandler):
-    """Allows everything, and remembers the names that it was asked about when it was no dry run."""
-    protocol_version = "HTTP/1.1"
+class Reviews(Allowing):
+    """Remembers the names that it was asked about when it was no dry run."""
 
-    def do_POST(self):
-        review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        request = review["request"]
+    def reviewed(self, request):
         if not request.get("dryRun"):
             self.server.names.add(request.get("name", ""))
-        answer = json.dumps({"apiVersion": review["apiVersion"], "kind": review["kind"],
-                             "response": {"uid": request["uid"], "allowed": True}}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_):
-        pass
+        return super().reviewed(request)
 
 
 class CrowdedServer(HttpServer):

@@ -3,14 +3,11 @@ import base64
 import copy
 import dataclasses
 
+from tests.manifests import named
+
 IMAGE = "registry.example/kill:1"
 # Names end like this where an object belongs to others.
 THEIRS = "theirs"
-
-
-def named(api_version, kind, name, namespace="", **more):
-    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
 
 
 def key_of(value):

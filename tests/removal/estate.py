@@ -1,21 +1,13 @@
 """A platform's bundle of 74 objects: namespaces, volumes and claims, an operator with its kinds, resources and webhook."""
-import http.server
-import json
-import pathlib
-import base64
-import ssl
-import subprocess
 import threading
+
+from tests.manifests import named
+from tests.scripts.webhooks import Allowing, HttpServer, certificate_of_this_run
 
 COUNT = 74
 FINALIZER = "finalizers.acme.dev"
 KINDS = {"Source": "sources", "Release": "releases"}
 TENANTS = ("flux", "reflector", "oracle", "monitoring", "ingress", "data")
-
-
-def named(api_version, kind, name, namespace="", **more):
-    metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **more.pop("metadata", {})}
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
 
 
 def definition(group, kind, plural):
@@ -92,33 +84,17 @@ class Estate:
 class Webhook:
     """Admits updates for as long as `is_alive` says that whoever serves it is there."""
 
-    def __init__(self, folder):
+    def __init__(self):
         self.is_alive = lambda: True
-        key, certificate = pathlib.Path(folder) / "tls.key", pathlib.Path(folder) / "tls.crt"
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                        "-keyout", key, "-out", certificate, "-days", "1", "-subj", "/CN=webhook",
-                        "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
-        self.ca = base64.b64encode(certificate.read_bytes()).decode()
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
+        context, self.ca = certificate_of_this_run()
         webhook = self
 
-        class Answers(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                response = {"uid": review["request"]["uid"], "allowed": True}
-                body = json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response})
-                self.send_response(200 if webhook.is_alive() else 503)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body.encode())
+        class Reviews(Allowing):
+            def reviewed(self, request):
+                return 200 if webhook.is_alive() else 503
 
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.server = HttpServer(("127.0.0.1", 0), Reviews)
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         self.url = f"https://127.0.0.1:{self.server.server_address[1]}/"
         self.thread = threading.Thread(target=self.server.serve_forever)
 

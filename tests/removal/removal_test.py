@@ -13,8 +13,9 @@ import time
 import unittest
 import urllib.request
 
+from tests.manifests import named
 from tests.removal import estate
-from tests.removal.estate import Estate, Webhook, deployment, named
+from tests.removal.estate import Estate, Webhook, deployment
 
 FAIRLEAD = os.environ["FAIRLEAD"]
 KUBECTL = str(pathlib.Path(os.environ["FAIRLEAD_CLUSTER_BIN"]) / "kubectl")
@@ -166,10 +167,8 @@ class Removal(unittest.TestCase):
 
     def estate_bundle(self):
         """A platform, rolled out."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
         self.name = f"e{os.getpid()}-{self.name[:12].strip('-')}"
-        webhook = self.enterContext(Webhook(folder.name))
+        webhook = self.enterContext(Webhook())
         bundle = Estate(self.name, self.group, webhook)
         objects = bundle.objects()
         self.assertEqual(len(objects), estate.COUNT)
