@@ -167,8 +167,7 @@ class Interrupting : public http::Transport {
  public:
   Interrupting(Loop& loop, http::Transport& to, size_t after) : loop_(loop), to_(to), left_(after) {}
   Task<Result<http::Answer>> open(http::Request request) override {
-    CancelSource never;
-    Result<http::Answer> answer = co_await to_.open(std::move(request)).governed_by(&never);
+    Result<http::Answer> answer = co_await to_.open(std::move(request)).uncancelled();
     if (left_-- == 0) stop.cancel();
     CO_TRY(co_await sleep_for(loop_, std::chrono::milliseconds(10)));
     co_return answer;
