@@ -15,6 +15,7 @@ import urllib.parse
 from acid import audit
 from acid.story import ROOT
 from cluster import settings
+from peers import peers
 from tests.rollout import late_webhook
 
 CLUSTER = ROOT / "cluster/cluster"
