@@ -147,7 +147,7 @@ class HostGate:
     """`fairlead gate serve` as a process of this machine, which the API server calls by a url. What it does not gate is its own
     namespace, which therefore is another one than that of the tests."""
 
-    def __init__(self, name, folder, *flags, env=None):
+    def __init__(self, name, folder, *flags, env=None, drain="0s", metrics_port=0):
         self.name, self.port, self.env = f"gate-{name}"[:60], free_port(), env
         self.folder = folder / "gate"
         self.folder.mkdir(exist_ok=True)
@@ -155,7 +155,7 @@ class HostGate:
         self.certify()
         self.arguments = [FAIRLEAD, "gate", "serve", "-n", "default", "--name", self.name, "--url",
                           f"https://127.0.0.1:{self.port}", "--address", "127.0.0.1", "--port", str(self.port),
-                          "--metrics-port", "0", "--cert-dir", str(self.folder), "--drain", "0s", *flags]
+                          "--metrics-port", str(metrics_port), "--cert-dir", str(self.folder), "--drain", drain, *flags]
         self.process = None
         self.probes = ""
 

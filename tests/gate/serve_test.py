@@ -21,8 +21,8 @@ class Serve(unittest.TestCase):
         self.server = Server(kubeconfig)
         self.env = {**os.environ, "KUBECONFIG": str(kubeconfig)}
 
-    def gate(self, *flags):
-        gate = HostGate("serve", self.folder, *flags, env=self.env)
+    def gate(self, **settings):
+        gate = HostGate("serve", self.folder, env=self.env, **settings)
         self.addCleanup(gate.close)
         return gate
 
@@ -38,7 +38,7 @@ class Serve(unittest.TestCase):
         return lease["spec"].get("holderIdentity", "") if status == 200 else ""
 
     def test_a_gate_that_drains_gives_its_lease_back_at_once(self):
-        gate = self.gate("--drain", "10m")
+        gate = self.gate(drain="10m")
         gate.start()
         self.until(self.holder)
         gate.kill(signal.SIGTERM)
@@ -48,8 +48,8 @@ class Serve(unittest.TestCase):
     def test_it_serves_on_where_nobody_reads_its_log(self):
         reads, writes = os.pipe()
         os.close(reads)
-        port = str(free_port())
-        gate = self.gate("--metrics-port", port)
+        port = free_port()
+        gate = self.gate(metrics_port=port)
         gate.process = subprocess.Popen(gate.arguments, stdout=writes, env=self.env)
         os.close(writes)
 
