@@ -47,12 +47,17 @@ std::vector<Address> addresses_of(const std::vector<readiness::Endpoint>& endpoi
 // API servers then verify with authorities of their own.
 bool trusts_unknown_authorities(const Hook& hook) { return hook.webhook.ca_bundle.empty() && !hook.awaits_injection; }
 
+std::string see_configuration(const Hook& hook) {
+  return printable_line(
+      fmt::format("kubectl get {} {} -o yaml", hook.configuration_kind(), hook.webhook.configuration));
+}
+
 // Why the webhook cannot be trusted yet, or nothing if a call has to tell.
 std::optional<Finding> without_certificate(const Hook& hook) {
   const std::string& bundle = hook.webhook.ca_bundle;
   if (admission::has_certificate(bundle) || trusts_unknown_authorities(hook)) return std::nullopt;
   return failing(bundle.empty() ? "its caBundle is not injected yet" : "its caBundle has no certificate in it",
-                 fmt::format("kubectl get {} {} -o yaml", hook.configuration_kind(), hook.webhook.configuration));
+                 see_configuration(hook));
 }
 
 Finding no_ready_endpoint(const admission::ServiceReference& service) {
@@ -117,8 +122,15 @@ Finding judge(const Hook& hook, const Look& look, const std::vector<CallResult>&
       std::ranges::any_of(results, [](const CallResult& result) { return result.kind == CallResult::Kind::answered; });
   bool fails = has_worked ? failures == results.size() : failures > 0;
   if (!fails && has_answer) return {.kind = Kind::works};
-  if (!fails && trusts_unknown_authorities(hook))
-    return unproved("it has no caBundle, so API servers trust authorities of their own, which the gate does not know");
+  // Operators often write the caBundle themselves, a moment later. Public authorities certify no names of Services, so
+  // only one that somebody installed where API servers run could make it work as it is.
+  bool is_untrusted =
+      std::ranges::any_of(results, [](const CallResult& result) { return result.kind == CallResult::Kind::untrusted; });
+  if (!fails && is_untrusted && trusts_unknown_authorities(hook))
+    return {
+        .kind = Kind::doubtful,
+        .cause = "it has no caBundle yet, and the gate does not know which authorities API servers trust without one",
+        .next = see_configuration(hook)};
   if (!fails) {
     std::string text = results.empty() ? std::string() : plain_text(results.front().text, kMaxText);
     return unproved(fmt::format("the gate got no answer from {}: {}", look.server_name, text));

@@ -74,15 +74,17 @@ TEST_F(BackendTest, lets_pass_what_only_api_servers_know) {
   EXPECT_EQ(found().kind, Kind::unproved);
 }
 
-TEST_F(BackendTest, calls_without_a_bundle_prove_only_that_nothing_listens) {
+TEST_F(BackendTest, a_certificate_without_a_bundle_is_doubtful) {
   Hook bare = hook(R"({"clientConfig":{"service":{"namespace":"shop","name":"hook"}}})");
   auto judged = [&](Came came) { return judge(bare, look(bare), {{.kind = came, .text = "the text"}}, false); };
   EXPECT_FALSE(look(bare).finding);
   EXPECT_EQ(judged(Came::refused).cause, "service shop/hook does not accept connections");
   EXPECT_EQ(
       judged(Came::untrusted),
-      (Finding{Kind::unproved,
-               "it has no caBundle, so API servers trust authorities of their own, which the gate does not know", ""}));
+      (Finding{Kind::doubtful,
+               "it has no caBundle yet, and the gate does not know which authorities API servers trust without one",
+               "kubectl get ValidatingWebhookConfiguration shop -o yaml"}));
+  EXPECT_EQ(judged(Came::unsure).kind, Kind::unproved);
   EXPECT_EQ(judged(Came::answered).kind, Kind::works);
 }
 

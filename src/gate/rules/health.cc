@@ -25,6 +25,7 @@ Phase Health::phase(const Patience& patience, TimePoint now) const {
     case Finding::Kind::works: return Phase::works;
     case Finding::Kind::unproved: return Phase::unproved;
     case Finding::Kind::unseen: return now < awaited_until(patience) ? Phase::unseen : Phase::unproved;
+    case Finding::Kind::doubtful: return !worked_ && now < awaited_until(patience) ? Phase::coming_up : Phase::unproved;
     case Finding::Kind::failing: break;
   }
   if (now >= awaited_until(patience)) return Phase::broken;
@@ -38,12 +39,14 @@ bool Health::is_awaited(const Patience& patience, TimePoint now) const {
 
 TimePoint Health::awaited_until(const Patience& patience) const {
   if (finding_.kind == Finding::Kind::unseen) return seen_ + patience.unseen;
+  if (finding_.kind == Finding::Kind::doubtful) return registered_ + patience.doubtful;
   return worked_ ? changed_ + patience.gone : registered_ + patience.coming_up;
 }
 
 TimePoint Health::since() const {
-  bool never_worked = finding_.kind == Finding::Kind::failing && !worked_;
-  return never_worked || finding_.kind == Finding::Kind::unseen ? registered_ : changed_;
+  bool is_proved = finding_.kind == Finding::Kind::works || finding_.kind == Finding::Kind::unproved;
+  bool never_worked = !is_proved && !worked_;
+  return never_worked ? registered_ : changed_;
 }
 
 }  // namespace fairlead::gate

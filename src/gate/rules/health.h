@@ -18,6 +18,7 @@ struct Finding {
     unseen,    // nobody has looked yet
     works,     // it answered
     failing,   // it is proved that a call fails
+    doubtful,  // a call fails, unless API servers know of something that the gate does not
     unproved,  // neither is proved, so requests are let through
   };
   Kind kind = Kind::unseen;
@@ -36,6 +37,8 @@ struct Patience {
   Duration coming_up = std::chrono::minutes(5);
   // From the moment when a webhook that worked was first seen to fail.
   Duration gone = std::chrono::seconds(30);
+  // From the registration of a webhook that has never worked, and about which there is doubt.
+  Duration doubtful = std::chrono::seconds(30);
   // From the first request of a service account for an object: controllers come again by themselves.
   Duration service_accounts = std::chrono::seconds(30);
   // For the first look at a webhook that was just registered.

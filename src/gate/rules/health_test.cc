@@ -53,6 +53,22 @@ TEST(Health, has_a_short_patience_with_one_that_worked) {
   EXPECT_EQ(health.since(), kStart + 2h);
 }
 
+TEST(Health, waits_half_a_minute_where_there_is_doubt) {
+  Health health(kStart, kStart + 1s);
+  health.see({.kind = Kind::doubtful, .cause = "it has no caBundle yet"}, kStart + 2s);
+  EXPECT_EQ(health.phase(kPatience, kStart + 29s), Phase::coming_up);
+  EXPECT_EQ(health.awaited_until(kPatience), kStart + 30s);
+  EXPECT_EQ(health.since(), kStart);
+  EXPECT_EQ(health.phase(kPatience, kStart + 30s), Phase::unproved);
+}
+
+TEST(Health, does_not_wait_for_one_that_worked_where_there_is_doubt) {
+  Health health(kStart, kStart);
+  health.see({.kind = Kind::works}, kStart + 1s);
+  health.see({.kind = Kind::doubtful, .cause = "it has no caBundle yet"}, kStart + 2s);
+  EXPECT_EQ(health.phase(kPatience, kStart + 2s), Phase::unproved);
+}
+
 TEST(Health, lets_pass_what_is_not_proved) {
   Health health(kStart, kStart);
   health.see({.kind = Kind::unproved, .cause = "no answer"}, kStart);

@@ -113,8 +113,9 @@ Task<Finding> Gate::look(Tracked& tracked) {
   // Whatever woke it up concerned something else.
   bool is_same =
       look.addresses == tracked.called.addresses && look.ca == tracked.called.ca && look.path == tracked.called.path;
+  Finding::Kind known = tracked.health.finding().kind;
   bool is_settled =
-      tracked.health.finding().kind == Finding::Kind::works || tracked.health.finding().kind == Finding::Kind::unproved;
+      known == Finding::Kind::works || known == Finding::Kind::unproved || known == Finding::Kind::doubtful;
   if (is_same && is_settled && loop_.now() < tracked.called_at + options_.pause_settled)
     co_return tracked.health.finding();
   tracked.called = look;

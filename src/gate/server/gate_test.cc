@@ -378,6 +378,45 @@ TEST_F(GateTest, a_webhook_that_was_deleted_is_not_called_any_more) {
   EXPECT_EQ(caller_.calls, calls);
 }
 
+TEST_F(GateTest, a_request_waits_while_an_operator_writes_its_bundle) {
+  start_gate();
+  add_service();
+  add_slice("shop", "hook", "10.244.0.9");
+  add_configuration("Fail", "", kGuardsWidgets, "");
+  caller_.said["10.244.0.9:9443"] = CallResult::Kind::untrusted;
+  pass(1s);
+  Written result;
+  auto writes_its_bundle = [this]() -> Task<void> {
+    (void)co_await sleep_for(loop_, 5s);
+    webhook_listens();
+    co_await put_bundle(to_base64(kTestCertificate));
+  };
+  auto both = [&]() -> Task<void> {
+    Scope scope(loop_, nullptr);
+    scope.spawn(write("w", result));
+    scope.spawn(writes_its_bundle());
+    co_await scope.join();
+  };
+  loop_.run(both());
+  EXPECT_TRUE(result.stored) << result.text;
+  EXPECT_THAT(reviewed_, ElementsAre("w"));
+}
+
+TEST_F(GateTest, a_webhook_without_a_bundle_holds_requests_up_for_half_a_minute) {
+  start_gate();
+  add_service();
+  add_slice("shop", "hook", "10.244.0.9");
+  add_configuration("Fail", "", kGuardsWidgets, "");
+  webhook_listens();
+  caller_.said["10.244.0.9:9443"] = CallResult::Kind::untrusted;
+  pass(200ms);
+  Written result = written();
+  EXPECT_TRUE(result.stored) << result.text;
+  EXPECT_GE(result.took, 25s);
+  EXPECT_LE(result.took, 35s);
+  EXPECT_LE(written("x").took, 1s);
+}
+
 TEST_F(GateTest, a_webhook_is_called_again_when_its_bundle_changes) {
   start_gate();
   webhook_listens();
@@ -386,9 +425,7 @@ TEST_F(GateTest, a_webhook_is_called_again_when_its_bundle_changes) {
   size_t calls = caller_.calls;
   std::string other = to_base64("-----BEGIN CERTIFICATE-----\nAAAB\n-----END CERTIFICATE-----\n");
   caller_.said["10.244.0.9:9443"] = CallResult::Kind::untrusted;
-  Json stored = send("GET", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/shop");
-  stored.make("webhooks").if_array()->front().make("clientConfig").make("caBundle") = other;
-  send("PUT", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/shop", stored.dump());
+  loop_.run(put_bundle(other));
   pass(1s);
   EXPECT_GT(caller_.calls, calls);
 }

@@ -138,14 +138,24 @@ class GateTest : public testing::Test {
     post("/api/v1/namespaces/shop/services",
          R"({"metadata":{"name":"hook"},"spec":{"clusterIP":"10.96.0.77","ports":[{"port":443,"targetPort":9443}]}})");
   }
+  static constexpr std::string_view kGuardsWidgets = R"("apiGroups":["shop.example.com"],"resources":["widgets"])";
   void add_configuration(std::string_view policy = "Fail", std::string_view more = "",
-                         std::string_view guarded = R"("apiGroups":["shop.example.com"],"resources":["widgets"])") {
+                         std::string_view guarded = kGuardsWidgets,
+                         const std::string& bundle = to_base64(kTestCertificate)) {
     post("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
          fmt::format(R"({{"metadata":{{"name":"shop"}},"webhooks":[{{"name":"v.shop.example.com","sideEffects":"None",
              "admissionReviewVersions":["v1"],"failurePolicy":"{}"{},
              "clientConfig":{{"service":{{"namespace":"shop","name":"hook","path":"/check"}},"caBundle":"{}"}},
              "rules":[{{{},"apiVersions":["v1"],"operations":["CREATE","UPDATE"]}}]}}]}})",
-                     policy, more, to_base64(kTestCertificate), guarded));
+                     policy, more, bundle, guarded));
+  }
+  Task<void> put_bundle(std::string bundle) {
+    std::string path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/shop";
+    auto stored = co_await client_.request({.target = path});
+    Json changed = stored ? stored->value : Json();
+    changed.make("webhooks").if_array()->front().make("clientConfig").make("caBundle") = bundle;
+    (void)co_await client_.request(
+        {.method = "PUT", .target = path, .content_type = "application/json", .body = changed.dump()});
   }
   void install_operator(std::string_view policy = "Fail") {
     add_service();
