@@ -47,12 +47,6 @@ std::string_view namespace_of_account(std::string_view name) {
   return name.substr(0, name.find(':'));
 }
 
-bool names_group(const admission::Webhook& webhook, std::string_view group) {
-  return std::ranges::any_of(webhook.rules, [&](const admission::Rule& rule) {
-    return std::ranges::find(rule.groups, group) != rule.groups.end();
-  });
-}
-
 }  // namespace
 
 std::string_view exemption(const webhook::Request& request, std::string_view own_namespace) {
@@ -73,9 +67,10 @@ bool is_service_account(const admission::User& user) { return user.name.starts_w
 bool may_back(const webhook::Request& request, const Hook& awaited, const std::set<std::string, std::less<>>& backing,
               const CustomKinds& kinds) {
   if (backing.contains(namespace_of_account(request.user.name))) return true;
-  bool is_custom = kinds.contains(request.resource.group, request.resource.resource);
+  bool is_custom =
+      is_group_of_a_domain(request.resource.group) || kinds.contains(request.resource.group, request.resource.resource);
   bool is_namespace = request.resource.group.empty() && request.resource.resource == "namespaces";
-  if (is_custom) return backing.contains(request.ns) && !names_group(awaited.webhook, request.resource.group);
+  if (is_custom) return backing.contains(request.ns) && !awaited.names_group(request.resource.group);
   // To admission, the namespace of a Namespace is its own name.
   if (request.ns.empty() && !is_namespace) return true;
   return backing.contains(is_namespace ? request.name : request.ns);

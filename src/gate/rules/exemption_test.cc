@@ -123,6 +123,11 @@ TEST_F(MayBackTest, does_not_hold_for_objects_that_the_operator_is_there_for) {
   EXPECT_FALSE(may(widget("w", "team"), guards_all));
 }
 
+TEST_F(MayBackTest, does_not_hold_for_them_before_the_gate_has_seen_their_CRD) {
+  kinds_ = CustomKinds();
+  EXPECT_FALSE(may(widget("w", "shop")));
+}
+
 TEST_F(MayBackTest, holds_for_the_namespace_itself_and_for_built_in_objects_without_one) {
   webhook::Request ns = built_in("namespaces", "Namespace", "shop");
   ns.name = "shop";

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/printable.h"
 #include "readiness/shadow_objects.h"
 
@@ -29,6 +31,12 @@ std::string Hook::id() const {
 std::string_view Hook::configuration_kind() const {
   bool mutates = webhook.kind == admission::Webhook::Kind::mutating;
   return mutates ? "MutatingWebhookConfiguration" : "ValidatingWebhookConfiguration";
+}
+
+bool Hook::names_group(std::string_view group) const {
+  return std::ranges::any_of(webhook.rules, [&](const admission::Rule& rule) {
+    return std::ranges::find(rule.groups, group) != rule.groups.end();
+  });
 }
 
 std::string Hook::text() const {

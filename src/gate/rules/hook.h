@@ -26,6 +26,8 @@ struct Hook {
   std::string id() const;
   // "webhook v.example.com (ValidatingWebhookConfiguration widgets)"
   std::string text() const;
+  // True if a rule names the group, not only "*".
+  bool names_group(std::string_view group) const;
   // "ValidatingWebhookConfiguration"
   std::string_view configuration_kind() const;
 };

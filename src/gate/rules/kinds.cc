@@ -46,6 +46,8 @@ bool CustomKinds::converts(std::string_view group, std::string_view resource) co
   return kind && kind->converts;
 }
 
+bool is_group_of_a_domain(std::string_view group) { return group.contains('.') && !group.ends_with(".k8s.io"); }
+
 std::span<const BuiltInGroup> built_in_groups() {
   static const std::vector<BuiltInGroup> kGroups = {
       {"",

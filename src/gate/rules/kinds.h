@@ -40,6 +40,10 @@ class CustomKinds {
   std::map<std::string, Kind, std::less<>> kinds_;
 };
 
+// True for the groups of CRDs and of aggregated APIs, which belong to a domain; also if the gate has not seen the CRD
+// yet. Those below k8s.io are few and need an approval, and count as Kubernetes's own.
+bool is_group_of_a_domain(std::string_view group);
+
 // One group of Kubernetes, and those of its resources that the gate may be asked about. Left out is what nobody may
 // wait for (Leases, Nodes, Events), and what controllers write all the time (EndpointSlices, ControllerRevisions).
 struct BuiltInGroup {
