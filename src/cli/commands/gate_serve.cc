@@ -115,6 +115,7 @@ class GateServer {
     working.spawn(gate_.run());
     // A replica that drains does not lead: another one goes on at once.
     Scope leading(loop_, &stop);
+    leading.spawn(certificate_->keep());
     leading.spawn(lead());
     leading.spawn(gate::keep_registrations(
         cluster_.client(), gate_,

@@ -116,6 +116,8 @@ Task<Result<void>> serve(RealLoop& loop, CancelSource& stop, const Invocation& i
       ServedCertificate::make(loop, home.cluster.get(), flags.certificate, std::move(use), log);
   Scope following(loop, nullptr);
   following.spawn(certificate->run());
+  Scope keeping(loop, &stop);
+  keeping.spawn(certificate->keep());
   Result<void> served;
   {
     std::unique_ptr<Coordinator> coordinator;
@@ -133,6 +135,9 @@ Task<Result<void>> serve(RealLoop& loop, CancelSource& stop, const Invocation& i
     coordinating.cancel();
     co_await coordinating.join();
   }
+  // The server also ends without having been asked to, if it cannot listen.
+  keeping.cancel();
+  co_await keeping.join();
   following.cancel();
   co_await following.join();
   if (home.cluster) co_await home.cluster->close();

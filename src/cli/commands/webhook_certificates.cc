@@ -97,13 +97,12 @@ class Managed final : public ServedCertificate {
       out += fmt::format("fairlead_webhook_certificate_steps_total{{step=\"{}\"}} {}\n", step, count);
     return out;
   }
-  Task<void> run() override {
+  Task<void> run() override { return follow_.run(); }
+  Task<void> keep() override {
     Scope scope(loop_, co_await current_cancel());
-    scope.spawn(follow_.run());
     scope.spawn(keeper_.run());
     scope.spawn(leader_.run());
     co_await scope.join();
-    // Another replica goes on at once.
     co_await leader_.release().uncancelled();
   }
 

@@ -37,8 +37,7 @@ struct CertificateUse {
   bool registers_itself = false;
 };
 
-// Follows the Secret, the folder, or both; and, if it was asked to, makes, renews and registers the certificate while
-// this replica leads.
+// Follows the Secret, the folder, or both; and, if that was asked for, makes, renews and registers the certificate.
 class ServedCertificate {
  public:
   virtual ~ServedCertificate() = default;
@@ -51,8 +50,11 @@ class ServedCertificate {
   virtual std::string trouble() const { return {}; }
   // For /metrics.
   virtual std::string metrics() const { return {}; }
-  // Until it is cancelled, after the server has ended.
+  // Follows the certificate until it is cancelled, which is after the server has ended.
   virtual Task<void> run() = 0;
+  // Makes, renews and registers the certificate while this replica leads. Cancel it as soon as the server is asked to
+  // stop: another replica goes on at once, and a Secret that is deleted together with the server stays deleted.
+  virtual Task<void> keep() { co_return; }
 };
 
 }  // namespace fairlead::cli
