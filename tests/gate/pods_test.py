@@ -106,8 +106,8 @@ class Pods(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr + self.gate("status"))
         self.judge(webhook)
 
-    # This test runs last, because of its name: right after it, a gate that is installed again can miss requests (docs/gate.md).
-    def test_upgrading_and_then_removing_the_gate_fails_nothing(self):
+    # Tests run in the order of their names. The next one installs the gate again while pods of this one still drain.
+    def test_after_an_upgrade_and_a_removal_nothing_fails(self):
         webhook = self.operator("upgrade", 0)
         self.kubectl_wins(webhook)
         self.gate("upgrade", "--patience", "2m", *INSTALL)

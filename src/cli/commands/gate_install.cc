@@ -12,6 +12,7 @@
 #include "diff/yaml_text.h"
 #include "gate/install/manifests.h"
 #include "gate/rules/registration.h"
+#include "gate/server/reach.h"
 #include "gate/server/registrations.h"
 #include "inventory/holder.h"
 #include "kube/faults/fault.h"
@@ -74,6 +75,7 @@ Task<int> install_gate(RealLoop& loop, CancelSource& stop, const Invocation& inv
   Result<Duration> timeout = read_duration("--timeout", flags.timeout);
   if (!timeout) co_return report_usage_error(timeout.error());
   options.timeout = *timeout;
+  TimePoint deadline = loop.now() + options.timeout;
   auto journal = RunJournal::open(loop.clock(), {});
   if (!journal) co_return report(journal.error());
   auto cluster = Cluster::connect(loop, invocation.globals, (*journal)->journal());
@@ -83,9 +85,14 @@ Task<int> install_gate(RealLoop& loop, CancelSource& stop, const Invocation& inv
   (*journal)->journal().read_by([&](const journal::Event& event) { shown.read(event); }, shown.detail());
   rollout::Ending ending = co_await rollout::roll_out((*cluster)->client(), (*cluster)->discovery(), *std::move(bundle),
                                                       options, (*journal)->journal(), &stop);
+  int code = exit_code(ending.how);
+  Result<void> reached;
+  if (code == kDone)
+    reached = co_await gate::await_reach((*cluster)->client(), settings.name, deadline).governed_by(&stop);
   shown.finish(ending);
+  if (!reached) code = report(reached.error());
   co_await (*cluster)->close();
-  co_return (*journal)->close(exit_code(ending.how));
+  co_return (*journal)->close(code);
 }
 
 // The gate has made them, so no manifest has them. Its replicas are gone, or may not make any more.
@@ -139,6 +146,8 @@ Task<int> uninstall_gate(RealLoop& loop, CancelSource& stop, const Invocation& i
   inventory::sign(options);
   options.default_namespace = settings.ns;
   options.namespace_is_chosen = true;
+  // Its pods go on answering for a while. A gate that is installed again meanwhile would have them behind its Service.
+  options.cascade = removal::Cascade::foreground;
   Result<Duration> timeout = read_duration("--timeout", flags.timeout);
   if (!timeout) co_return report_usage_error(timeout.error());
   options.timeout = *timeout;
@@ -219,7 +228,7 @@ void add_install(Command gate, Invocation& invocation, const std::string& name, 
 }  // namespace
 
 void add_gate_install(Command gate, Invocation& invocation) {
-  add_install(gate, invocation, "install", "Install the gate in the cluster, and wait until it is ready",
+  add_install(gate, invocation, "install", "Install the gate in the cluster, and wait until API servers reach it",
               "The gate is a bundle: fairlead status, history and rollback know it. Without -n it gets the namespace\n"
               "fairlead-gate, which is made if it does not exist.\n\n"
               "Examples:\n"
