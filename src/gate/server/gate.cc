@@ -4,6 +4,7 @@
 
 #include "base/printable.h"
 #include "base/timestamp.h"
+#include "gate/server/internal/catch_up.h"
 #include "gate/server/internal/gate_parts.h"
 
 namespace fairlead::gate {
@@ -26,6 +27,7 @@ Gate::Gate(kube::Client& client, Caller& caller, GateOptions options)
       caller_(caller),
       options_(std::move(options)),
       view_(client, options_.registrar.name),
+      catch_up_(std::make_unique<CatchUp>(client, view_, view_.changed())),
       health_changed_(loop_) {}
 
 Gate::~Gate() = default;

@@ -56,6 +56,8 @@ struct GateOptions {
   std::function<void(std::string_view level, const std::string& line)> say = {};
 };
 
+class CatchUp;
+
 class Gate final : public webhook::Answerer {
  public:
   // Both must outlive it, and the client must use the loop that the gate runs on.
@@ -102,6 +104,10 @@ class Gate final : public webhook::Answerer {
   void note(Tracked& tracked, Finding finding);
   Duration pause_for(const Tracked& tracked) const;
 
+  // True if a webhook for objects of this group may have been registered that the gate has not seen yet.
+  bool may_be_late(std::string_view group) const;
+  // Waits until the gate knows of every webhook that was registered before, but not for long.
+  Task<void> catch_up();
   Awaiting awaiting(TimePoint now) const;
   Task<http::Answer> answer_review(webhook::AdmissionReview review, TimePoint arrived, Duration time);
   Task<void> hold(const std::vector<std::string>& hooks, TimePoint until);
@@ -123,6 +129,7 @@ class Gate final : public webhook::Answerer {
   Caller& caller_;
   GateOptions options_;
   View view_;
+  std::unique_ptr<CatchUp> catch_up_;
   Signal health_changed_;
   // By id.
   std::map<std::string, std::shared_ptr<Tracked>> tracked_;

@@ -54,7 +54,40 @@ std::string_view uid_of_beginning(std::string_view body) {
   return is_plain ? uid : std::string_view();
 }
 
+// The group of the object, if the review begins like that of an API server; empty otherwise, and for the core group.
+std::string_view group_of_beginning(std::string_view body) {
+  constexpr std::string_view kKind = R"(","kind":{"group":")";
+  std::string_view uid = uid_of_beginning(body);
+  if (uid.empty()) return {};
+  body.remove_prefix(kBeginning.size() + uid.size());
+  if (!body.starts_with(kKind)) return {};
+  body.remove_prefix(kKind.size());
+  constexpr size_t kMaxGroup = 253;
+  size_t size = body.substr(0, kMaxGroup + 1).find('"');
+  return size == body.npos ? std::string_view() : body.substr(0, size);
+}
+
+// For requests of groups of which the gate knows no webhook. A list takes milliseconds.
+constexpr Duration kCatchUp = std::chrono::milliseconds(300);
+
 }  // namespace
+
+// An operator's webhook names the groups of its CRDs. Where one does, the gate knows of the operator.
+bool Gate::may_be_late(std::string_view group) const {
+  if (!scope_ || !view_.synced() || !is_group_of_a_domain(group)) return false;
+  return std::ranges::none_of(tracked_, [&](const auto& entry) { return entry.second->hook->names_group(group); });
+}
+
+Task<void> Gate::catch_up() {
+  TimePoint deadline = loop_.now() + kCatchUp;
+  co_await catch_up_->wait(*scope_, deadline);
+  auto all_tracked = [this]() -> Task<Result<void>> {
+    auto is_tracked = [this](const auto& entry) { return tracked_.contains(entry.first); };
+    while (!std::ranges::all_of(view_.hooks(), is_tracked)) CO_TRY(co_await health_changed_.wait());
+    co_return Result<void>();
+  };
+  (void)co_await with_deadline(loop_, deadline, "webhooks are not followed yet", all_tracked());
+}
 
 Gate::Awaiting Gate::awaiting(TimePoint now) const {
   Awaiting result;
@@ -78,6 +111,7 @@ Task<http::Answer> Gate::answer(http::Request request) {
   Duration time = time_to_hold(webhook::timeout_in(path.size() < target.size() ? target.substr(path.size() + 1) : "")
                                    .value_or(std::chrono::seconds(options_.registrar.seconds)),
                                held_.size());
+  if (may_be_late(group_of_beginning(request.body))) co_await catch_up();
   bool is_anything_awaited = view_.synced() && std::ranges::any_of(tracked_, [&](const auto& entry) {
                                return entry.second->health.is_awaited(options_.patience, arrived);
                              });

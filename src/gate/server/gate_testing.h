@@ -50,7 +50,7 @@ struct Written {
 class GateTest : public testing::Test {
  protected:
   explicit GateTest(GateOptions options = {})
-      : sandbox_(loop_, plain()), client_(loop_, sandbox_.api_server(), nullptr, {}) {
+      : sandbox_(loop_, counting()), client_(loop_, sandbox_.api_server(), nullptr, {}) {
     options.registrar.ns = "fairlead-gate";
     options.registrar.service = admission::ServiceReference{.ns = "fairlead-gate", .name = "fairlead-gate", .path = {}};
     options.pause_waiting = 50ms;
@@ -75,9 +75,14 @@ class GateTest : public testing::Test {
     loop_.run(sandbox_.stop());
   }
 
-  static sandbox::Options plain() {
-    // Only CRDs and namespaces need the controllers.
-    return {};
+  sandbox::Options counting() {
+    sandbox::Options options;
+    options.forbids = [this](std::string_view, std::string_view verb, std::string_view, std::string_view resource,
+                             std::string_view, std::string_view) {
+      if (verb == "list" && resource.ends_with("webhookconfigurations")) ++lists_of_configurations_;
+      return false;
+    };
+    return options;
   }
   static std::string named(std::string_view name, std::string_view kind, std::string_view version) {
     return fmt::format(R"({{"apiVersion":"{}","kind":"{}","metadata":{{"name":"{}"}}}})", version, kind, name);
@@ -92,8 +97,9 @@ class GateTest : public testing::Test {
   Json post(std::string target, std::string body) { return send("POST", std::move(target), std::move(body)); }
 
   // The gate in front of the sandbox's API server, as that calls it.
-  void start_gate() {
-    gate_ = std::make_unique<Gate>(client_, caller_, options_);
+  void start_gate() { start_gate_with(client_); }
+  void start_gate_with(kube::Client& client) {
+    gate_ = std::make_unique<Gate>(client, caller_, options_);
     scope_ = std::make_unique<Scope>(loop_, nullptr);
     scope_->spawn(gate_->run());
     scope_->spawn(keep_registrations(
@@ -254,6 +260,7 @@ class GateTest : public testing::Test {
   bool frozen_ = false;
   bool leads_ = true;
   size_t asked_ = 0;
+  size_t lists_of_configurations_ = 0;
   std::set<std::string> reviewed_;
   // When the webhook was asked, and when the gate answered.
   std::vector<TimePoint> reviewed_at_;

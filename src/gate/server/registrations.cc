@@ -84,14 +84,7 @@ class Registrations {
 
 }  // namespace
 
-object::Resource mutating_configurations() {
-  object::Resource resource;
-  resource.group = "admissionregistration.k8s.io";
-  resource.version = "v1";
-  resource.kind = "MutatingWebhookConfiguration";
-  resource.plural = "mutatingwebhookconfigurations";
-  return resource;
-}
+object::Resource mutating_configurations() { return webhook_configurations(true); }
 
 Task<void> keep_registrations(kube::Client& client, Gate& gate, RegistrationsOptions options) {
   Registrations registrations(client, gate, std::move(options));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "gate/rules/registration.h"
 
 namespace fairlead::gate {
@@ -26,12 +28,25 @@ Json without_managed_fields(Json object) {
   return object;
 }
 
+uint64_t version_of(const Json& object) {
+  std::string_view text = object["metadata"]["resourceVersion"].string_or("");
+  uint64_t version = 0;
+  std::from_chars(text.data(), text.data() + text.size(), version);
+  return version;
+}
+
 void keep(std::map<std::string, Json>& objects, const kube::WatchEvent& event) {
   if (event.type == Type::deleted) objects.erase(name_in(event.object));
   else objects[name_in(event.object)] = without_managed_fields(event.object);
 }
 
 }  // namespace
+
+object::Resource webhook_configurations(bool mutating) {
+  constexpr const char* kGroup = "admissionregistration.k8s.io";
+  if (mutating) return resource_of(kGroup, "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false);
+  return resource_of(kGroup, "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false);
+}
 
 View::View(kube::Client& client, std::string own_name)
     : client_(client), own_name_(std::move(own_name)), changed_(client.loop()) {}
@@ -60,12 +75,9 @@ Task<void> View::follow(object::Resource resource, kube::WatchOptions options, T
 Task<void> View::run() {
   Scope scope(client_.loop(), co_await current_cancel());
   scope_ = &scope;
-  constexpr const char* kAdmission = "admissionregistration.k8s.io";
-  scope.spawn(
-      follow(resource_of(kAdmission, "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false), {},
-             [this](const kube::WatchEvent& event) { take_configuration(event, false); }));
-  scope.spawn(follow(resource_of(kAdmission, "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false),
-                     {}, [this](const kube::WatchEvent& event) { take_configuration(event, true); }));
+  for (bool mutating : {false, true})
+    scope.spawn(follow(webhook_configurations(mutating), {},
+                       [this, mutating](const kube::WatchEvent& event) { take_configuration(event, mutating); }));
   scope.spawn(
       follow(resource_of("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", false), {},
              [this](const kube::WatchEvent& event) {
@@ -93,8 +105,10 @@ void View::take_configuration(const kube::WatchEvent& event, bool mutates) {
   if (event.type == Type::deleted) {
     own_.erase(name);
     configurations_.erase(place);
+    versions_.erase(place);
     return rebuild();
   }
+  versions_[place] = version_of(event.object);
   if (mutates && is_own(event.object, own_name_)) own_.insert(name);
   std::vector<HookPtr>& hooks = configurations_[place];
   hooks.clear();
@@ -130,6 +144,11 @@ void View::watch_backing(const std::string& ns) {
 bool View::synced() const { return validating_known_ && mutating_known_ && kinds_known_ && namespaces_known_; }
 
 std::string View::trouble() const { return troubles_.empty() ? std::string() : troubles_.begin()->second; }
+
+bool View::shows(const Json& configuration, bool mutates) const {
+  auto found = versions_.find(std::pair(mutates, name_in(configuration)));
+  return found != versions_.end() && found->second >= version_of(configuration);
+}
 
 Json View::ns_object(const std::string& ns) const {
   auto found = namespaces_.find(ns);

@@ -18,6 +18,8 @@
 
 namespace fairlead::gate {
 
+object::Resource webhook_configurations(bool mutating);
+
 using HookPtr = std::shared_ptr<const Hook>;
 
 // Keeps no more than it needs: no schemas, and Services only in namespaces where a webhook is. What cannot be read is
@@ -37,6 +39,8 @@ class View {
   // Notified after each change.
   Signal& changed() { return changed_; }
 
+  // True if it has seen this version of a webhook configuration, or a newer one.
+  bool shows(const Json& configuration, bool mutates) const;
   // By id.
   const std::map<std::string, HookPtr>& hooks() const { return hooks_; }
   const CustomKinds& kinds() const { return kinds_; }
@@ -68,6 +72,7 @@ class View {
   Scope* scope_ = nullptr;
   // By kind and name.
   std::map<std::pair<bool, std::string>, std::vector<HookPtr>> configurations_;
+  std::map<std::pair<bool, std::string>, uint64_t> versions_;
   std::map<std::string, HookPtr> hooks_;
   std::set<std::string> own_;
   CustomKinds kinds_;
