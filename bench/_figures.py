@@ -50,6 +50,10 @@ class Figures:
         ratio = ours.median / peer.median
         self._add(name, ours, peer, ratio, f"ratio ≤ {goal}", ratio <= goal)
 
+    def ratio(self, name, ours, peer):
+        """A ratio of medians without a goal."""
+        self._add(name, ours, peer, ours.median / peer.median, "none", None)
+
     def value_at_least(self, name, ours, goal):
         self._add(name, ours, None, None, f"≥ {goal}", ours.median >= goal)
 
@@ -69,11 +73,11 @@ class Figures:
             lines = [["figure", "value", "spread", "peer", "spread", "ratio", "goal", "holds"]]
             for row in self.rows:
                 lines.append([row["name"], short(row["value"]), row["spread"], short(row["peer"]), row["peer_spread"] or "",
-                              short(row["ratio"]), row["goal"], "yes" if row["holds"] else "NO"])
+                              short(row["ratio"]), row["goal"], {True: "yes", False: "NO", None: ""}[row["holds"]]])
             widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
             for line in lines:
                 print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
-        return all(row["holds"] for row in self.rows)
+        return all(row["holds"] is not False for row in self.rows)
 
 
 def short(number):
@@ -100,7 +104,7 @@ def running(argv, env=None, stdout=subprocess.DEVNULL, stderr=None):
 
 
 class Run:
-    """A finished command: how long it took and how much memory it used at its peak."""
+    """A finished command: how long it took, how much of a processor it used, and how much memory at its peak."""
 
     def __init__(self, argv, env=None, stdout=subprocess.DEVNULL, codes=(0,)):
         start = time.monotonic()
@@ -110,6 +114,7 @@ class Run:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             self.seconds = time.monotonic() - start
+            self.processor_seconds = usage.ru_utime + usage.ru_stime
             self.peak_mib = usage.ru_maxrss / 1024
             if process.returncode not in codes:
                 complaint.seek(0)
