@@ -31,16 +31,23 @@ case $(uname -m) in
   *) fail "there is no binary for $(uname -m): only for x86_64 and aarch64" ;;
 esac
 
+# The work is done in another folder, and paths may be relative to this one.
+absolute() {
+  case $1 in '' | /*) printf '%s' "$1" ;; *) printf '%s/%s' "$PWD" "$1" ;; esac
+}
+prefix=$(absolute "$prefix")
+public_key=$(absolute "${FAIRLEAD_PUBLIC_KEY:-}")
+
 name=fairlead-$version-linux-$architecture
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
 fetch "$url/$version/SHA256SUMS" SHA256SUMS
-if [ -n "${FAIRLEAD_PUBLIC_KEY:-}" ]; then
+if [ -n "$public_key" ]; then
   command -v minisign >/dev/null || fail "FAIRLEAD_PUBLIC_KEY is set, and minisign is not installed"
   fetch "$url/$version/SHA256SUMS.minisig" SHA256SUMS.minisig
-  minisign -V -q -p "$FAIRLEAD_PUBLIC_KEY" -m SHA256SUMS || fail "the signature of the checksums is wrong: nothing was installed"
+  minisign -V -q -p "$public_key" -m SHA256SUMS || fail "the signature of the checksums is wrong: nothing was installed"
 fi
 fetch "$url/$version/$name.tar.gz" "$name.tar.gz"
 sum=$(sed -n "s/^\([0-9a-f]\{64\}\)  $name\.tar\.gz\$/\1/p" SHA256SUMS)

@@ -259,7 +259,7 @@ class Release(unittest.TestCase):
 
     def install(self, address, code=0, **environment):
         self.home = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        return run("sh", self.dist / "install.sh", code=code,
+        return run("sh", self.dist / "install.sh", code=code, cwd=self.folder,
                    env={"PATH": os.environ["PATH"], "HOME": str(self.home), "FAIRLEAD_URL": address} | environment)
 
     def installed(self):
@@ -279,6 +279,11 @@ class Release(unittest.TestCase):
         self.assertIn(".local/bin/fairlead", self.installed())
         said = self.install(self.served(), code=1, FAIRLEAD_PUBLIC_KEY=str(self.folder / "other.pub"))
         self.assertIn("the signature of the checksums is wrong: nothing was installed", said)
+        self.assertEqual(self.installed(), [])
+
+    def test_install_takes_paths_relative_to_where_it_is_started(self):
+        self.install(self.served(), FAIRLEAD_PUBLIC_KEY="release.pub", FAIRLEAD_PREFIX="a place")
+        self.assertTrue((self.folder / "a place/bin/kubectl-fairlead").exists())
         self.assertEqual(self.installed(), [])
 
     def test_install_refuses_what_was_changed(self):
