@@ -1,4 +1,5 @@
 """--contexts: one run of apply and delete in fifty clusters, each a sandbox in a process of its own."""
+import base64
 import concurrent.futures
 import contextlib
 import json
@@ -136,6 +137,21 @@ class Clusters(WithFairlead):
         result = self.fairlead("apply", "-f", "-", "--contexts", "c00,c01,c02", stdin=json.dumps(config_map("piped")))
         self.assertRegex(result.stdout.splitlines()[-1], "^3 clusters: 3 done in ")
         self.fairlead("delete", "configmap/piped", "--contexts", "c00,c01,c02", "--yes")
+
+    def test_the_kubeconfig_is_read_once(self):
+        # The plugin for the credentials of the first cluster takes the file away.
+        config = json.loads(json.dumps(self.config))
+        user = config["users"][0]["user"]
+        parts = {f"client{part}Data": base64.b64decode(user[f"client-{part.lower()}-data"]).decode() for part in ("Certificate", "Key")}
+        (self.folder / "credential").write_text(json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": parts}))
+        config["users"][0]["user"] = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "interactiveMode": "Never",
+                                               "args": ["-c", f"rm -f {self.folder}/passing; cat {self.folder}/credential"]}}
+        self.write("one.json", config_map("one"))
+        for command in (["apply", "-f", "one.json"], ["delete", "-f", "one.json", "--yes"]):
+            (self.folder / "passing").write_text(json.dumps(config))
+            result = self.fairlead(*command, "--kubeconfig", "passing", "--contexts", "c00,c01", "--max-clusters-at-once", "1")
+            self.assertFalse((self.folder / "passing").exists())
+            self.assertRegex(result.stdout.splitlines()[-1], "^2 clusters: 2 done in ")
 
     def test_wrong_command_lines(self):
         self.write("one.json", config_map("one"))

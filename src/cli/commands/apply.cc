@@ -112,7 +112,8 @@ Task<ClusterEnding> apply_in_member(RealLoop& loop, Invocation invocation, const
   if (bundle) own = *bundle;
   else own = co_await read_rollout(loop, invocation, flags, request.options, stop);
   if (!own) co_return ClusterEnding{.how = stop.cancelled() ? Ending::How::interrupted : Ending::How::failed};
-  Result<OpenRollout> opened = connect_rollout(loop, invocation.globals, *std::move(own), request.options, run.journal);
+  Result<OpenRollout> opened =
+      connect_rollout(loop, invocation.globals, run.kubeconfig, *std::move(own), request.options, run.journal);
   if (!opened) co_return ClusterEnding{.how = Ending::How::failed, .error = opened.error()};
   request.settings = std::move(run.settings);
   Ending ending = co_await apply_in(loop, *std::move(opened), flags, std::move(request), run.journal, stop);

@@ -211,7 +211,7 @@ Task<ClusterEnding> take_out_of_member(RealLoop& loop, Invocation invocation, co
   if (read) bundle = *read;
   else bundle = co_await read_manifests(loop, invocation, flags, request, stop);
   if (!bundle) co_return ClusterEnding{.how = stop.cancelled() ? Outcome::interrupted : Outcome::failed};
-  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, run.journal);
+  Result<std::unique_ptr<Cluster>> cluster = Cluster::connect(loop, invocation.globals, run.kubeconfig, run.journal);
   if (!cluster) co_return ClusterEnding{.how = Outcome::failed, .error = cluster.error()};
   Deletion deletion(loop, **cluster, flags, std::move(request), run.journal, stop);
   ClusterEnding ending = co_await deletion.execute(*std::move(bundle), !invocation.globals.namespace_name.empty());

@@ -35,13 +35,27 @@ void log_request(const kube::Call& call, std::optional<int> status, Duration too
                status ? std::to_string(*status).c_str() : "no answer", long(took / std::chrono::milliseconds(1)));
 }
 
+// The cluster that the flags choose in the kubeconfig, if they may.
+Result<kube::ClusterConfig> chosen_cluster(const Globals& globals, const kube::Kubeconfig& kubeconfig) {
+  TRY_ASSIGN(kube::ClusterConfig config, kubeconfig.resolve(kube_flags(globals)));
+  TRY(check_context(globals, config.context));
+  return config;
+}
+
 }  // namespace
 
+Result<kube::Kubeconfig> read_kubeconfig(const Globals& globals) {
+  return kube::Kubeconfig::load(kube_flags(globals), kube::Surroundings::real());
+}
+
 Result<std::unique_ptr<Cluster>> Cluster::connect(RealLoop& loop, const Globals& globals, journal::Journal& journal) {
-  kube::KubeFlags flags = kube_flags(globals);
-  TRY_ASSIGN(kube::Kubeconfig files, kube::Kubeconfig::load(flags, kube::Surroundings::real()));
-  TRY_ASSIGN(kube::ClusterConfig config, files.resolve(flags));
-  TRY(check_context(globals, config.context));
+  TRY_ASSIGN(kube::Kubeconfig kubeconfig, read_kubeconfig(globals));
+  return connect(loop, globals, kubeconfig, journal);
+}
+
+Result<std::unique_ptr<Cluster>> Cluster::connect(RealLoop& loop, const Globals& globals,
+                                                  const kube::Kubeconfig& kubeconfig, journal::Journal& journal) {
+  TRY_ASSIGN(kube::ClusterConfig config, chosen_cluster(globals, kubeconfig));
   kube::ConnectOptions options;
   options.on_secret = [&journal](std::string_view secret) { journal.hide(secret); };
   options.has_terminal = ::isatty(STDIN_FILENO);
@@ -52,10 +66,8 @@ Result<std::unique_ptr<Cluster>> Cluster::connect(RealLoop& loop, const Globals&
 }
 
 Result<std::string> place_of(const Globals& globals) {
-  kube::KubeFlags flags = kube_flags(globals);
-  TRY_ASSIGN(kube::Kubeconfig files, kube::Kubeconfig::load(flags, kube::Surroundings::real()));
-  TRY_ASSIGN(kube::ClusterConfig config, files.resolve(flags));
-  TRY(check_context(globals, config.context));
+  TRY_ASSIGN(kube::Kubeconfig kubeconfig, read_kubeconfig(globals));
+  TRY_ASSIGN(kube::ClusterConfig config, chosen_cluster(globals, kubeconfig));
   return fmt::format("{}{}, namespace {}", config.context.empty() ? "" : fmt::format("context {}, ", config.context),
                      config.server.text(), config.ns);
 }
@@ -79,11 +91,6 @@ Result<void> check_context(const Globals& globals, const std::string& context) {
                   .because(fmt::format("it allows {}", fmt::join(globals.allowed_contexts, ", ")))
                   .at(globals.allowed_at)
                   .next("--context NAME chooses another one"));
-}
-
-Result<std::vector<std::string>> kubeconfig_contexts(const Globals& globals) {
-  TRY_ASSIGN(kube::Kubeconfig config, kube::Kubeconfig::load(kube_flags(globals), kube::Surroundings::real()));
-  return config.contexts();
 }
 
 std::vector<std::string> kubeconfig_names(const std::string& option) {

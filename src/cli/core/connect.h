@@ -16,12 +16,18 @@ namespace fairlead::cli {
 // From this level on, -v shows every request; as with kubectl.
 inline constexpr int kShowRequests = 6;
 
+// Reads the kubeconfig that these flags name.
+Result<kube::Kubeconfig> read_kubeconfig(const Globals& globals);
+
 // A cluster that a command talks to.
 class Cluster {
  public:
   // Reads the kubeconfig; opens no connection yet. Fails if fairlead.yaml does not allow the context. The journal hides
   // the credentials, and must outlive the cluster.
   static Result<std::unique_ptr<Cluster>> connect(RealLoop& loop, const Globals& globals, journal::Journal& journal);
+  // The same with a kubeconfig that has been read.
+  static Result<std::unique_ptr<Cluster>> connect(RealLoop& loop, const Globals& globals,
+                                                  const kube::Kubeconfig& kubeconfig, journal::Journal& journal);
 
   RealLoop& loop() { return loop_; }
   kube::Client& client() { return connection_->client(); }
@@ -50,9 +56,6 @@ class Cluster {
 // Where these flags lead, without a connection: "context prod, https://10.0.0.1:6443, namespace shop". Fails as
 // Cluster::connect does.
 Result<std::string> place_of(const Globals& globals);
-
-// Returns the contexts of the kubeconfig, in its order. Fails if it cannot be read.
-Result<std::vector<std::string>> kubeconfig_contexts(const Globals& globals);
 
 // Fails if fairlead.yaml does not allow the context. An empty name is that of a pod.
 Result<void> check_context(const Globals& globals, const std::string& context);

@@ -6,7 +6,6 @@
 
 #include "async/scope.h"
 #include "base/printable.h"
-#include "cli/core/connect.h"
 #include "cli/core/exit_code.h"
 #include "report/output.h"
 
@@ -112,7 +111,8 @@ class FleetRun {
     bool is_detailed = journal_.is_detailed();
     own.read_by([this, &member](const journal::Event& event) { pass_on(member, event); },
                 is_detailed ? journal::Detail::full : journal::Detail::usual);
-    ClusterRun run{.globals = fleet_.globals, .settings = fleet_.settings, .journal = own};
+    ClusterRun run{
+        .globals = fleet_.globals, .kubeconfig = fleet_.kubeconfig, .settings = fleet_.settings, .journal = own};
     run.globals.context = member.context;
     run.settings.prefix = fmt::format("[{}] ", member.context);
     run.settings.context = member.context;
@@ -271,7 +271,8 @@ Result<Fleet> read_fleet(const FleetFlags& flags, const Globals& globals, const 
   if (!globals.context.empty()) return fail(not_in_a_fleet("--context"));
   if (!globals.cluster.empty()) return fail(not_in_a_fleet("--cluster"));
   if (!globals.server.empty()) return fail(not_in_a_fleet("--server"));
-  TRY_ASSIGN(std::vector<std::string> known, kubeconfig_contexts(globals));
+  TRY_ASSIGN(kube::Kubeconfig kubeconfig, read_kubeconfig(globals));
+  std::vector<std::string> known = kubeconfig.contexts();
   std::vector<std::string> wanted = names_in(flags.contexts);
   if (flags.contexts == kAll) {
     wanted = known;
@@ -284,7 +285,11 @@ Result<Fleet> read_fleet(const FleetFlags& flags, const Globals& globals, const 
                       .next("kubectl config get-contexts"));
     TRY(check_context(globals, name));
   }
-  return Fleet{.contexts = std::move(wanted), .flags = flags, .globals = globals, .settings = settings};
+  return Fleet{.contexts = std::move(wanted),
+               .flags = flags,
+               .globals = globals,
+               .kubeconfig = std::move(kubeconfig),
+               .settings = settings};
 }
 
 Task<int> run_fleet(RealLoop& loop, Fleet fleet, journal::Journal& journal, RunInCluster run, CancelSource& stop) {

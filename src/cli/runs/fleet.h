@@ -12,6 +12,7 @@
 
 #include "async/real_loop.h"
 #include "async/task.h"
+#include "cli/core/connect.h"
 #include "cli/core/flags.h"
 #include "cli/core/globals.h"
 #include "journal/journal.h"
@@ -44,9 +45,10 @@ struct ClusterEnding {
   std::optional<Error> error = {};
 };
 
-// The run in one cluster: its global flags, how it shows itself, and its journal.
+// The run in one cluster: its global flags and the kubeconfig of all clusters, how it shows itself, and its journal.
 struct ClusterRun {
   Globals globals;
+  const kube::Kubeconfig& kubeconfig;
   report::Settings settings;
   journal::Journal& journal;
 };
@@ -57,6 +59,8 @@ struct Fleet {
   std::vector<std::string> contexts;
   FleetFlags flags;
   Globals globals;
+  // Read once: there can be hundreds of contexts in it.
+  kube::Kubeconfig kubeconfig;
   report::Settings settings;
 };
 

@@ -21,8 +21,8 @@ Task<std::expected<manifest::Bundle, int>> read_rollout(RealLoop& loop, const In
                                                         CancelSource& stop);
 
 // Connects to the cluster, and puts its namespace into the options. The journal must outlive the result.
-Result<OpenRollout> connect_rollout(RealLoop& loop, const Globals& globals, manifest::Bundle bundle,
-                                    rollout::Options& options, journal::Journal& journal);
+Result<OpenRollout> connect_rollout(RealLoop& loop, const Globals& globals, const kube::Kubeconfig& kubeconfig,
+                                    manifest::Bundle bundle, rollout::Options& options, journal::Journal& journal);
 
 // Reads the manifests and connects to the cluster. Reports what fails, and then returns the exit code. The journal must
 // outlive the result.
