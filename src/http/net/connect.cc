@@ -161,6 +161,7 @@ Task<Result<Connected>> connect(RealLoop& loop, Route route) {
   if (!tcp && tcp.error().kind() == ErrorKind::cancelled) co_return fail(tcp.error());
   if (!tcp) co_return fail(std::move(tcp).error().in(fmt::format("cannot connect to {}", whom)));
   std::unique_ptr<Stream> stream = *std::move(tcp);
+  std::optional<Duration> round_trip = route.proxy ? std::nullopt : stream->round_trip();
   if (route.proxy && route.proxy->is_tls()) {
     auto tls =
         co_await start_tls(loop, std::move(stream), *route.proxy_tls, first.host, first, route.handshake_timeout);
@@ -175,12 +176,12 @@ Task<Result<Connected>> connect(RealLoop& loop, Route route) {
       co_return fail(std::move(agreed).error().in(
           fmt::format("cannot connect to {} through the proxy {}", route.server.address(), first.address())));
   }
-  if (!route.server.is_tls()) co_return Connected{.stream = std::move(stream)};
+  if (!route.server.is_tls()) co_return Connected{.stream = std::move(stream), .round_trip = round_trip};
   auto tls =
       co_await start_tls(loop, std::move(stream), *route.tls, route.server_name, route.server, route.handshake_timeout);
   if (!tls) co_return fail(std::move(tls).error());
   bool http2 = (*tls)->protocol() == "h2";
-  co_return Connected{.stream = *std::move(tls), .http2 = http2};
+  co_return Connected{.stream = *std::move(tls), .http2 = http2, .round_trip = round_trip};
 }
 
 }  // namespace fairlead::http

@@ -34,6 +34,8 @@ struct Route {
 struct Connected {
   std::unique_ptr<Stream> stream;
   bool http2 = false;
+  // How long the way to the server and back takes; nothing behind a proxy.
+  std::optional<Duration> round_trip = {};
 };
 
 Task<Result<Connected>> connect(RealLoop& loop, Route route);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "async/task.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 namespace fairlead::http {
@@ -23,6 +24,8 @@ class Stream {
   virtual Task<Result<void>> write(std::string_view bytes) = 0;
   // At once: what is under way ends with an error.
   virtual void shut() = 0;
+  // How long the way to the other end and back takes; nothing if that is not known.
+  virtual std::optional<Duration> round_trip() { return std::nullopt; }
 };
 
 }  // namespace fairlead::http

@@ -84,6 +84,14 @@ class TcpStream final : public Stream {
     socket_.close(ignored);
   }
 
+  std::optional<Duration> round_trip() override {
+    tcp_info about{};
+    socklen_t size = sizeof about;
+    int failed = ::getsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_INFO, &about, &size);
+    if (failed || about.tcpi_rtt == 0) return std::nullopt;
+    return std::chrono::microseconds(about.tcpi_rtt);
+  }
+
  private:
   void cancel() {
     error_code ignored;

@@ -10,6 +10,8 @@ namespace {
 
 // How long no further connection is tried after one could not be made, while there are others.
 constexpr Duration kPause = std::chrono::seconds(1);
+// A further handshake takes as much of a near server's time as several requests do, which may be over meanwhile.
+constexpr size_t kMostNearDials = 2;
 
 }  // namespace
 
@@ -56,9 +58,14 @@ Task<Result<std::shared_ptr<Connection>>> Pool::find(uint64_t id, bool long_live
   }
 }
 
+size_t Pool::most_dials() const {
+  if (!one_each_) return 1;
+  return has_near_tls_ ? std::min(waiting_, kMostNearDials) : waiting_;
+}
+
 void Pool::dial_if_needed() {
   if (live() + dialing_ >= most()) return;
-  if (dialing_ >= (one_each_ ? waiting_ : 1)) return;
+  if (dialing_ >= most_dials()) return;
   if (live() > 0 && last_failure_ && loop_.now() < failed_at_ + kPause) return;
   ++dialing_;
   scope_.spawn(dial());
@@ -97,6 +104,7 @@ Task<void> Pool::dial() {
   }
   last_failure_.reset();
   one_each_ = !connected->http2;
+  has_near_tls_ = route_.server.is_tls() && connected->round_trip && *connected->round_trip <= options_.near;
   ++made_;
   std::shared_ptr<Connection> connection = make_connection(*std::move(connected));
   if (tls != route_.tls) connection->retire();

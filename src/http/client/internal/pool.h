@@ -21,6 +21,9 @@ struct PoolOptions {
   PingTimes ping_times;
   size_t max_connections;
   size_t max_http1_connections;
+  // A server is near if the way there and back takes no longer. What a TLS handshake takes is computing then, on both
+  // sides.
+  Duration near = std::chrono::milliseconds(1);
 };
 
 class Pool {
@@ -35,6 +38,8 @@ class Pool {
   void set_tls(std::shared_ptr<const ClientTlsContext> tls);
 
   uint64_t made() const { return made_; }
+  // Connections that are being made.
+  size_t dialing() const { return dialing_; }
   const Url& server() const { return route_.server; }
 
   // Cancels and joins. Nothing can be found any more.
@@ -44,6 +49,7 @@ class Pool {
   std::shared_ptr<Connection> with_room(bool long_lived);
   size_t live() const;
   size_t most() const { return one_each_ ? options_.max_http1_connections : options_.max_connections; }
+  size_t most_dials() const;
   Result<std::shared_ptr<Connection>> by_id(uint64_t id);
   void dial_if_needed();
   Task<void> dial();
@@ -61,6 +67,7 @@ class Pool {
   size_t dialing_ = 0;
   // HTTP/1.1 as far as is known: a connection for each request.
   bool one_each_ = false;
+  bool has_near_tls_ = false;
   bool closed_ = false;
   uint64_t made_ = 0;
   uint64_t failures_ = 0;
