@@ -1,11 +1,13 @@
 #include "http/server/server.h"
 
+#include <algorithm>
+#include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 
+#include "async/background_loop.h"
 #include "async/scope.h"
 #include "http/net/server_tls.h"
-#include "http/server/internal/server_session.h"
-#include "http/server/internal/server_wire.h"
+#include "http/server/internal/server_lane.h"
 
 namespace fairlead::http {
 namespace {
@@ -13,10 +15,6 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 using tcp = asio::ip::tcp;
-
-// A handshake or a request that has not come as a whole after this time may have to make room.
-constexpr Duration kStalled = std::chrono::seconds(1);
-constexpr Duration kNextLook = std::chrono::milliseconds(10);
 
 std::string text_of(const tcp::endpoint& endpoint) {
   std::string address = endpoint.address().to_string();
@@ -45,113 +43,102 @@ Result<tcp::acceptor> open_acceptor(RealLoop& loop, const ServerSpec& spec) {
 }  // namespace
 
 struct Server::Impl {
-  Impl(RealLoop& loop, ServerSpec spec, Handler handler, tcp::acceptor with)
-      : core(loop, std::move(spec), std::move(handler)),
-        acceptor(std::move(with)),
-        port(acceptor.local_endpoint().port()),
-        scope(loop, nullptr) {}
+  Impl(RealLoop& loop, ServerSpec with, tcp::acceptor on)
+      : spec(std::move(with)), acceptor(std::move(on)), port(acceptor.local_endpoint().port()), scope(loop, nullptr) {}
 
-  Task<void> run();
+  void add_lane(RealLoop& loop, Handler handler, size_t lanes);
+  RealLoop& loop() { return lanes.front()->loop(); }
   Task<void> accept();
-  Task<Result<void>> make_room();
-  // The session for which that time is the earliest; null if no session has one.
-  Session* longest(std::optional<TimePoint> (Session::*since)() const) const {
-    auto earlier = [&](const Session* one, const Session* other) {
-      return (one->*since)().value_or(TimePoint::max()) < (other->*since)().value_or(TimePoint::max());
-    };
-    auto found = std::ranges::min_element(core.sessions, earlier);
-    return found != core.sessions.end() && ((*found)->*since)() ? *found : nullptr;
+  Lane& emptiest() {
+    return **std::ranges::min_element(lanes, {}, [](const auto& lane) { return lane->connections(); });
   }
-  Task<void> serve(tcp::socket socket, std::string address);
   void stop_accepting();
-  Task<Result<void>> wait_for_sessions();
-  size_t requests_in_flight() const {
-    return size_t(
-        std::ranges::count_if(core.sessions, [](const Session* session) { return session->request_in_flight(); }));
-  }
+  // Runs the task of each lane on its loop, side by side.
+  Task<void> on_each_lane(std::function<Task<void>(Lane&)> work);
 
-  ServerCore core;
+  ServerSpec spec;
+  // Null without TLS.
+  std::shared_ptr<TlsContext> tls;
   tcp::acceptor acceptor;
   uint16_t port;
+  // The first one is of the server's own loop.
+  std::vector<std::unique_ptr<Lane>> lanes;
+  bool stopped = false;
+  // The task that accepts.
   Scope scope;
 };
 
-Task<void> Server::Impl::run() {
-  co_await accept();
-  // drain() may wait for this, too.
-  core.session_changed.notify_all();
+void Server::Impl::add_lane(RealLoop& on, Handler handler, size_t count) {
+  ServerSpec own = spec;
+  own.limits.connections = std::max<size_t>(1, spec.limits.connections / count);
+  own.limits.all_bodies_bytes /= count;
+  if (!lanes.empty() && spec.refused)
+    own.refused = [this](int status, const std::string& peer) {
+      loop().post([this, status, peer] { spec.refused(status, peer); });
+    };
+  lanes.push_back(std::make_unique<Lane>(on, std::move(own), std::move(handler)));
 }
 
 Task<void> Server::Impl::accept() {
-  while (!core.stopped) {
+  while (!stopped) {
     error_code error = co_await await_callback<error_code>(
         [&](auto done) { acceptor.async_wait(tcp::acceptor::wait_read, std::move(done)); },
         [&] {
           error_code ignored;
           acceptor.cancel(ignored);
         });
-    if (error || core.stopped) co_return;
-    if (!co_await make_room() || core.stopped) co_return;
-    tcp::socket socket(core.loop.io());
+    if (error || stopped) co_return;
+    Lane& lane = emptiest();
+    if (lane.is_full() && !co_await result_on(loop(), lane.loop(), [&] { return lane.make_room(); })) co_return;
+    if (stopped) co_return;
+    tcp::socket socket(lane.loop().io());
     tcp::endpoint peer;
     acceptor.accept(socket, peer, error);
     if (error == asio::error::would_block || error == asio::error::connection_aborted) continue;
     if (error) {
       // Out of descriptors or memory: those that are there go on, and make room when they end.
-      if (!co_await sleep_for(core.loop, std::chrono::milliseconds(100))) co_return;
+      if (!co_await sleep_for(loop(), std::chrono::milliseconds(100))) co_return;
       continue;
     }
     socket.set_option(tcp::no_delay(true), error);
-    scope.spawn(serve(std::move(socket), text_of(peer)));
+    // What is shown is decided here, for all loops at once.
+    lane.hand_over(std::move(socket), text_of(peer), tls);
   }
-}
-
-Task<Result<void>> Server::Impl::make_room() {
-  auto woken = [this]() -> Task<Result<void>> { co_return co_await core.session_changed.wait(); };
-  while (core.sessions.size() >= core.spec.limits.connections && !core.stopped) {
-    TimePoint now = core.loop.now();
-    Session* stalled = longest(&Session::incomplete_since);
-    Session* idle = longest(&Session::idle_since);
-    if (stalled && now - *stalled->incomplete_since() >= kStalled) stalled->abort();
-    else if (idle) idle->close_if_idle();
-    // One that is about to stall makes room later.
-    TimePoint next = stalled ? std::max(*stalled->incomplete_since() + kStalled, now + kNextLook) : TimePoint::max();
-    Result<void> waited = co_await with_deadline(core.loop, next, "time to look", woken());
-    if (!waited && waited.error().kind() == ErrorKind::cancelled) co_return waited;
-  }
-  co_return Result<void>();
-}
-
-Task<void> Server::Impl::serve(tcp::socket socket, std::string address) {
-  auto wire = core.tls ? make_tls_wire(std::move(socket), core.tls) : make_plain_wire(std::move(socket));
-  Session session(core, std::move(wire), std::move(address));
-  co_await session.run();
 }
 
 void Server::Impl::stop_accepting() {
-  core.draining = core.stopped = true;
+  stopped = true;
+  for (const auto& lane : lanes) lane->stop();
   error_code ignored;
   acceptor.close(ignored);
-  core.session_changed.notify_all();
 }
 
-Task<Result<void>> Server::Impl::wait_for_sessions() {
-  while (scope.running() > 0) CO_TRY(co_await core.session_changed.wait());
-  co_return Result<void>();
+Task<void> Server::Impl::on_each_lane(std::function<Task<void>(Lane&)> work) {
+  Scope working(loop(), co_await current_cancel());
+  for (const auto& lane : lanes) {
+    auto on_its_loop = [](Impl& impl, Lane& lane, const std::function<Task<void>(Lane&)>& work) -> Task<void> {
+      co_await run_on(impl.loop(), lane.loop(), [&] { return work(lane); });
+    };
+    working.spawn(on_its_loop(*this, *lane, work));
+  }
+  co_await working.join();
 }
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() = default;
 
-Result<std::unique_ptr<Server>> Server::listen(RealLoop& loop, ServerSpec spec, Handler handler) {
+Result<std::unique_ptr<Server>> Server::listen(RealLoop& loop, ServerSpec spec, Handler handler,
+                                               std::vector<Helper> helpers) {
   std::shared_ptr<TlsContext> tls;
   if (spec.identity) {
     TRY_ASSIGN(tls, make_tls_context(*spec.identity, spec.clients, loop.clock()));
   }
   TRY_ASSIGN(tcp::acceptor acceptor, open_acceptor(loop, spec));
-  auto impl = std::make_unique<Impl>(loop, std::move(spec), std::move(handler), std::move(acceptor));
-  impl->core.tls = std::move(tls);
-  impl->scope.spawn(impl->run());
+  auto impl = std::make_unique<Impl>(loop, std::move(spec), std::move(acceptor));
+  impl->tls = std::move(tls);
+  impl->add_lane(loop, std::move(handler), helpers.size() + 1);
+  for (Helper& helper : helpers) impl->add_lane(*helper.loop, std::move(helper.handler), helpers.size() + 1);
+  impl->scope.spawn(impl->accept());
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
@@ -161,32 +148,42 @@ Result<void> Server::check(const Identity& identity) {
 }
 
 uint16_t Server::port() const { return impl_->port; }
-size_t Server::connections() const { return impl_->core.sessions.size(); }
-size_t Server::requests_in_flight() const { return impl_->requests_in_flight(); }
+
+size_t Server::connections() const {
+  size_t sum = 0;
+  for (const auto& lane : impl_->lanes) sum += lane->connections();
+  return sum;
+}
 
 Result<void> Server::set_identity(Identity identity) {
-  if (!impl_->core.tls) return fail(ErrorKind::invalid, "a server without TLS has no use for a certificate");
-  TRY_ASSIGN(impl_->core.tls, make_tls_context(identity, impl_->core.spec.clients, impl_->core.loop.clock()));
+  if (!impl_->tls) return fail(ErrorKind::invalid, "a server without TLS has no use for a certificate");
+  TRY_ASSIGN(impl_->tls, make_tls_context(identity, impl_->spec.clients, impl_->loop().clock()));
   return {};
 }
 
-void Server::announce_drain() { impl_->core.draining = true; }
+void Server::announce_drain() {
+  for (const auto& lane : impl_->lanes) lane->announce_drain();
+}
 
 Task<Result<void>> Server::drain(TimePoint deadline) {
   impl_->stop_accepting();
-  for (Session* session : impl_->core.sessions) session->close_if_idle();
-  Result<void> drained =
-      co_await with_deadline(impl_->core.loop, deadline, "the time to drain is over", impl_->wait_for_sessions());
-  if (drained || drained.error().kind() != ErrorKind::timeout) co_return drained;
-  size_t left = requests_in_flight();
+  std::atomic<size_t> left = 0;
+  std::atomic<bool> cancelled = false;
+  co_await impl_->on_each_lane([&](Lane& lane) -> Task<void> {
+    Result<size_t> in_flight = co_await lane.drain(deadline);
+    if (in_flight) left += *in_flight;
+    else cancelled = true;
+  });
+  if (cancelled) co_return fail(cancelled_error());
   if (left == 0) co_return Result<void>();
-  co_return fail(ErrorKind::timeout, "the time to drain is over, and requests are still in flight: {}", left);
+  co_return fail(ErrorKind::timeout, "the time to drain is over, and requests are still in flight: {}", left.load());
 }
 
 Task<void> Server::close() {
   impl_->stop_accepting();
   impl_->scope.cancel();
   co_await impl_->scope.join();
+  co_await impl_->on_each_lane([](Lane& lane) { return lane.close(); });
 }
 
 }  // namespace fairlead::http

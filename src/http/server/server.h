@@ -12,6 +12,10 @@
 // of its answer, is cancelled when the peer goes away. An answer whose body is there as a whole is sent with its
 // length; any other is sent in pieces as they come, each at once. No request ever ends the server: what is wrong with
 // one is answered (400, 408, 413, 417, 431, 503) and the connection closed.
+//
+// Where one thread is not enough, further loops on threads of their own serve a share of the connections. The server's
+// own loop accepts all of them and hands each to the loop that has the fewest. Each connection lives on one loop, and
+// each loop has an equal share of the limits. All functions of the server are called on its own loop.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +65,8 @@ struct ServerSpec {
   std::optional<Identity> identity;
   std::optional<ClientTrust> clients;
   ServerLimits limits;
-  // Told about what no handler sees: the status with which a request was refused, or 0 for a handshake that failed. May
-  // be empty.
+  // Told, on the server's own loop, about what no handler sees: the status with which a request was refused, or 0 for a
+  // handshake that failed. May be empty.
   std::function<void(int status, const std::string& peer)> refused;
 };
 
@@ -78,19 +82,25 @@ class Server {
  public:
   using Handler = std::move_only_function<Task<Answer>(Request, const Peer&)>;
 
+  // A further loop, which another thread runs until close() is done. The handler is called there.
+  struct Helper {
+    RealLoop* loop;
+    Handler handler;
+  };
+
   // Whether clients can make a connection with a server that shows this: the key belongs to the certificate, and both
   // are of a kind that is spoken everywhere. Whether anybody trusts it is for x509::verify() to say.
   static Result<void> check(const Identity& identity);
 
   // Accepts connections from now on.
-  static Result<std::unique_ptr<Server>> listen(RealLoop& loop, ServerSpec spec, Handler handler);
+  static Result<std::unique_ptr<Server>> listen(RealLoop& loop, ServerSpec spec, Handler handler,
+                                                std::vector<Helper> helpers = {});
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   uint16_t port() const;
   size_t connections() const;
-  size_t requests_in_flight() const;
 
   // New connections see it at once, those that are there keep what they saw. On an error nothing changes.
   Result<void> set_identity(Identity identity);

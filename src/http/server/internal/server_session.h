@@ -5,6 +5,7 @@
 // learns that the peer has gone.
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <string>
@@ -20,7 +21,7 @@ namespace fairlead::http {
 
 class Session;
 
-// What all sessions of a server share.
+// What the sessions of one loop share.
 struct ServerCore {
   ServerCore(RealLoop& on, ServerSpec with, Server::Handler handle)
       : loop(on), spec(std::move(with)), handler(std::move(handle)), session_changed(on) {}
@@ -28,12 +29,10 @@ struct ServerCore {
   RealLoop& loop;
   ServerSpec spec;
   Server::Handler handler;
-  // Null without TLS.
-  std::shared_ptr<TlsContext> tls;
-  // Answers ask the peer to go elsewhere.
-  bool draining = false;
+  // Set by the server's own loop. Answers ask the peer to go elsewhere.
+  std::atomic<bool> draining = false;
   // No new connections.
-  bool stopped = false;
+  std::atomic<bool> stopped = false;
   size_t all_bodies_bytes = 0;
   std::list<Session*> sessions;
   // A session has ended, or become idle.
