@@ -47,11 +47,11 @@ Result<http::ClientTrust> client_trust(const std::string& path) {
   return http::ClientTrust{.roots = *std::move(roots)};
 }
 
-size_t usual_workers() {
+webhook::DefaultThreads usual_threads() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   std::string limit;
   std::getline(file, limit);
-  return webhook::default_workers(limit, std::thread::hardware_concurrency());
+  return webhook::default_threads(limit, std::thread::hardware_concurrency());
 }
 
 Result<webhook::ServeSpec> spec_of(const ServeFlags& flags) {
@@ -59,7 +59,9 @@ Result<webhook::ServeSpec> spec_of(const ServeFlags& flags) {
   TRY(check(flags.coordination));
   TRY_ASSIGN(webhook::ServeSpec spec, serve_spec_of(flags.listen));
   spec.reviews.in_flight = flags.max_in_flight;
-  spec.reviews.workers = flags.workers > 0 ? flags.workers : usual_workers();
+  webhook::DefaultThreads threads = usual_threads();
+  spec.reviews.workers = flags.workers > 0 ? flags.workers : threads.workers;
+  spec.serving_threads = threads.serving;
   if (!flags.client_ca_file.empty()) {
     TRY_ASSIGN(spec.clients, client_trust(flags.client_ca_file));
   }

@@ -36,13 +36,33 @@ std::string_view level_of(Decided decided) {
 
 Log::Log(Loop& loop, Sink sink, Reviews reviews) : loop_(loop), sink_(std::move(sink)), reviews_(reviews) {}
 
-Log::~Log() { flush(); }
+Log::~Log() {
+  if (timer_) loop_.cancel_timer(*timer_);
+  flush();
+}
 
 void Log::flush() {
-  if (timer_) loop_.cancel_timer(*timer_);
-  timer_.reset();
+  std::lock_guard lock(mutex_);
+  write_out();
+}
+
+void Log::write_out() {
   if (!lines_.empty()) sink_(lines_);
   lines_.clear();
+}
+
+// Only the loop's own thread may set timers.
+void Log::flush_soon() {
+  if (std::exchange(flushes_soon_, true)) return;
+  loop_.post([this, alive = std::weak_ptr(alive_)] {
+    if (alive.expired()) return;
+    timer_ = loop_.call_after(kSoon, [this] {
+      timer_.reset();
+      std::lock_guard lock(mutex_);
+      flushes_soon_ = false;
+      write_out();
+    });
+  });
 }
 
 void Log::begin(std::string_view level, std::string_view message) {
@@ -58,6 +78,7 @@ void Log::begin(std::string_view level, std::string_view message) {
 }
 
 void Log::line(std::string_view level, std::string_view message, Json::Object fields) {
+  std::lock_guard lock(mutex_);
   begin(level, message);
   for (const Json::Member& member : fields) {
     lines_ += ',';
@@ -66,11 +87,12 @@ void Log::line(std::string_view level, std::string_view message, Json::Object fi
     member.value.append_to(lines_);
   }
   lines_ += "}\n";
-  flush();
+  write_out();
 }
 
 void Log::review(std::string_view path, const ReviewFacts& facts, Duration took) {
   if (reviews_ == Reviews::none || (reviews_ == Reviews::not_allowed && facts.decided == Decided::allowed)) return;
+  std::lock_guard lock(mutex_);
   begin(level_of(facts.decided), "review");
   append_text(lines_, "path", path);
   append_text(lines_, "resource", facts.resource);
@@ -90,12 +112,8 @@ void Log::review(std::string_view path, const ReviewFacts& facts, Duration took)
   fmt::format_to(std::back_inserter(lines_), R"(,"milliseconds":{:.3f})",
                  std::chrono::duration<double, std::milli>(took).count());
   lines_ += "}\n";
-  if (lines_.size() >= kTogether) return flush();
-  if (!timer_)
-    timer_ = loop_.call_after(kSoon, [this] {
-      timer_.reset();
-      flush();
-    });
+  if (lines_.size() >= kTogether) write_out();
+  else flush_soon();
 }
 
 }  // namespace fairlead::webhook

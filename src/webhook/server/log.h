@@ -1,7 +1,9 @@
-// The server's log: JSON, one line each.
+// The server's log: JSON, one line each. For any thread: lines come whole, and in the order of their times.
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,12 +16,12 @@ namespace fairlead::webhook {
 
 class Log {
  public:
-  // Gets whole lines, one or more.
+  // Gets whole lines, one or more, from one thread at a time.
   using Sink = std::function<void(std::string_view lines)>;
   // Which reviews have a line: each, those that were not simply allowed, or none.
   enum class Reviews { all, not_allowed, none };
 
-  // The loop must outlive it.
+  // The loop must outlive it, and it is destroyed there.
   Log(Loop& loop, Sink sink, Reviews reviews = Reviews::all);
   ~Log();
   Log(const Log&) = delete;
@@ -34,16 +36,24 @@ class Log {
 
  private:
   void line(std::string_view level, std::string_view message, Json::Object fields);
+  // The next three under the mutex.
   void begin(std::string_view level, std::string_view message);
+  void write_out();
+  void flush_soon();
 
   Loop& loop_;
   Sink sink_;
   Reviews reviews_;
+  std::mutex mutex_;
+  // All of these under the mutex, but for the timer, which is the loop's.
   std::string lines_;
   // The last second that was written, and how.
   std::chrono::sys_seconds second_{};
   std::string second_text_;
+  bool flushes_soon_ = false;
   std::optional<Loop::TimerId> timer_;
+  // Gone when the log is.
+  std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
 }  // namespace fairlead::webhook

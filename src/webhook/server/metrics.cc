@@ -21,6 +21,7 @@ void gauge(std::string& out, std::string_view name, std::string_view help, doubl
 }  // namespace
 
 void Metrics::count(std::string_view path, Decided decided, Duration took) {
+  std::lock_guard lock(mutex_);
   auto found = paths_.find(path);
   if (found == paths_.end()) found = paths_.emplace(std::string(path), PerPath{}).first;
   PerPath& counts = found->second;
@@ -32,12 +33,24 @@ void Metrics::count(std::string_view path, Decided decided, Duration took) {
   ++counts.buckets[bucket];
 }
 
+void Metrics::count_unknown_path() {
+  std::lock_guard lock(mutex_);
+  ++unknown_paths_;
+}
+
+void Metrics::count_refused(int status) {
+  std::lock_guard lock(mutex_);
+  ++refused_[status];
+}
+
 uint64_t Metrics::decisions(std::string_view path, Decided decided) const {
+  std::lock_guard lock(mutex_);
   auto found = paths_.find(path);
   return found == paths_.end() ? 0 : found->second.decided[static_cast<size_t>(decided)];
 }
 
 std::string Metrics::text() const {
+  std::lock_guard lock(mutex_);
   std::string out;
   auto add = std::back_inserter(out);
   constexpr std::string_view kReviews = "fairlead_webhook_reviews_total";

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 namespace fairlead::webhook {
 
+// What is counted for each request may be counted by any thread; all else is for the server's own loop.
 class Metrics {
  public:
   // Upper ends of the buckets, in seconds; the last one is open.
@@ -22,9 +24,9 @@ class Metrics {
 
   // `path` is one of the server's own, so that nobody can make labels without end.
   void count(std::string_view path, Decided decided, Duration took);
-  void count_unknown_path() { ++unknown_paths_; }
+  void count_unknown_path();
   // A request that is no review, by the status that it was answered with; 0 for a TLS handshake that failed.
-  void count_refused(int status) { ++refused_[status]; }
+  void count_refused(int status);
   void count_reload(bool worked) { ++(worked ? reloads_ : failed_reloads_); }
 
   size_t in_flight = 0;
@@ -37,7 +39,7 @@ class Metrics {
   uint64_t reloads() const { return reloads_; }
   uint64_t decisions(std::string_view path, Decided decided) const;
 
-  // In the text format 0.0.4.
+  // In the text format 0.0.4. On the server's own loop.
   std::string text() const;
 
  private:
@@ -47,6 +49,8 @@ class Metrics {
     double seconds = 0;
   };
 
+  mutable std::mutex mutex_;
+  // These three under the mutex.
   std::map<std::string, PerPath, std::less<>> paths_;
   uint64_t unknown_paths_ = 0;
   std::map<int, uint64_t> refused_;

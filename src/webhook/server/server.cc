@@ -43,7 +43,8 @@ AdmissionServer::AdmissionServer(RealLoop& loop, ServeSpec spec, const Routes& r
       certificates_(certificates),
       surroundings_(surroundings),
       log_(log),
-      reviewer_(loop, routes_, spec_.reviews, metrics_, log_),
+      reviews_(loop, routes_, spec_.reviews, metrics_, log_),
+      reviewer_(loop, reviews_),
       listening_failed_(loop),
       look_again_(loop),
       readiness_changed_(loop) {}
@@ -124,18 +125,7 @@ Result<void> AdmissionServer::take_up(const std::shared_ptr<const certs::Serving
   if (https_) {
     TRY(https_->set_identity(std::move(identity)));
   } else {
-    http::ServerSpec spec{.address = spec_.address,
-                          .port = spec_.port,
-                          .identity = std::move(identity),
-                          .clients = spec_.clients,
-                          .limits = {.body_bytes = spec_.body_bytes,
-                                     .all_bodies_bytes = kAllBodies,
-                                     .small_body_bytes = spec_.reviews.quick_bytes,
-                                     .connections = kConnections},
-                          .refused = [this](int status, const std::string& peer) { note_refused(status, peer); }};
-    auto answer = [this](http::Request request, const http::Peer&) { return this->answer(std::move(request)); };
-    TRY_ASSIGN(https_, http::Server::listen(loop_, std::move(spec), answer));
-    if (metrics_.draining) https_->announce_drain();
+    TRY(listen(std::move(identity)));
   }
   bool is_first = !serving_;
   serving_ = pair;
@@ -151,8 +141,40 @@ Result<void> AdmissionServer::take_up(const std::shared_ptr<const certs::Serving
   return {};
 }
 
-Task<http::Answer> AdmissionServer::answer(http::Request request) {
-  return answerer_ ? answerer_->answer(std::move(request)) : reviewer_.answer(std::move(request));
+Result<void> AdmissionServer::listen(http::Identity identity) {
+  http::ServerSpec spec{.address = spec_.address,
+                        .port = spec_.port,
+                        .identity = std::move(identity),
+                        .clients = spec_.clients,
+                        .limits = {.body_bytes = spec_.body_bytes,
+                                   .all_bodies_bytes = kAllBodies,
+                                   .small_body_bytes = spec_.reviews.quick_bytes,
+                                   .connections = kConnections},
+                        .refused = [this](int status, const std::string& peer) { note_refused(status, peer); }};
+  auto answer = [this](http::Request request, const http::Peer&) {
+    return answerer_ ? answerer_->answer(std::move(request)) : reviewer_.answer(std::move(request));
+  };
+  TRY_ASSIGN(https_, http::Server::listen(loop_, std::move(spec), answer, start_helpers()));
+  if (metrics_.draining) https_->announce_drain();
+  return {};
+}
+
+std::vector<http::Server::Helper> AdmissionServer::start_helpers() {
+  size_t wanted = answerer_ ? 0 : std::max<size_t>(1, spec_.serving_threads) - 1;
+  while (helpers_.size() < wanted) {
+    std::unique_ptr<BackgroundLoop> thread = BackgroundLoop::start();
+    // Where there can be no more threads, those that are there serve.
+    if (!thread) break;
+    Reviewer reviewer(thread->loop(), reviews_);
+    helpers_.push_back(std::make_unique<Helper>(std::move(thread), reviewer));
+  }
+  std::vector<http::Server::Helper> helpers;
+  for (const std::unique_ptr<Helper>& helper : helpers_)
+    helpers.push_back(
+        {&helper->thread->loop(), [reviewer = &helper->reviewer](http::Request request, const http::Peer&) {
+           return reviewer->answer(std::move(request));
+         }});
+  return helpers;
 }
 
 void AdmissionServer::note_refused(int status, const std::string& peer) {

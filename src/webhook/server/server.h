@@ -2,7 +2,8 @@
 //
 // This is the room's first header. The room serves what the other rooms of webhook decide:
 //   routes.h             which path is for which policy
-//   reviewer.h           a request: deadline, queue, decision, log, metrics
+//   reviewer.h           a request: deadline, decision, log, metrics
+//   review_queue.h       decisions that may take their time: threads, limits
 //   certificate_files.h  certificates from a folder (certs has those from a Secret)
 //   callers.h            what the cluster's webhook configurations know about this server
 //   readiness.h          whether API servers can call it
@@ -10,6 +11,9 @@
 //   answerer.h           what answers reviews in place of policies (the gate)
 // Nothing that a client sends, no policy and no certificate ever ends the server. It stops when it is asked to, and
 // then loses no request.
+//
+// Everything lives on the server's own loop, but for the connections: where there are several processors, further loops
+// on threads of their own serve some of them, up to and with the decision on reviews that are quick.
 #pragma once
 
 #include <functional>
@@ -18,6 +22,7 @@
 #include <optional>
 #include <string>
 
+#include "async/background_loop.h"
 #include "async/scope.h"
 #include "certs/source.h"
 #include "http/server/server.h"
@@ -41,6 +46,8 @@ struct ServeSpec {
   // If API servers have to show a certificate.
   std::optional<http::ClientTrust> clients;
   ReviewLimits reviews;
+  // Loops that serve connections, the server's own included. An answerer has that one alone.
+  size_t serving_threads = 1;
   size_t body_bytes = size_t{8} << 20;
   // How long requests are still accepted after the server was asked to stop, at least; and at most, where the cluster
   // still sends some.
@@ -65,7 +72,7 @@ class AdmissionServer {
   // Call before run(): reviews that the territory does not take are let through. It must outlive the server.
   void limit_to(const Territory& territory) {
     territory_ = &territory;
-    reviewer_.limit_to(territory);
+    reviews_.territory = &territory;
   }
 
   // Call before run(): the answerer is asked in place of the routes. It must outlive the server.
@@ -101,6 +108,8 @@ class AdmissionServer {
   // Why the pair must not replace what is served; empty if it may.
   std::string flaw_of_new(const certs::ServingPair& pair) const;
   Result<void> take_up(const std::shared_ptr<const certs::ServingPair>& pair);
+  Result<void> listen(http::Identity identity);
+  std::vector<http::Server::Helper> start_helpers();
   Task<void> follow_readiness();
   void note_refused(int status, const std::string& peer);
   Task<Assessment> look();
@@ -109,7 +118,6 @@ class AdmissionServer {
   bool may_pass(const Assessment& assessment);
   void set_readiness(Assessment assessment);
   http::Answer probe(const http::Request& request) const;
-  Task<http::Answer> answer(http::Request request);
   Task<void> drain();
 
   RealLoop& loop_;
@@ -121,7 +129,14 @@ class AdmissionServer {
   const Territory* territory_ = nullptr;
   Answerer* answerer_ = nullptr;
   Metrics metrics_;
+  ReviewSetting reviews_;
   Reviewer reviewer_;
+  // The further loops that serve connections, each with a reviewer of its own.
+  struct Helper {
+    std::unique_ptr<BackgroundLoop> thread;
+    Reviewer reviewer;
+  };
+  std::vector<std::unique_ptr<Helper>> helpers_;
   std::unique_ptr<http::Server> probes_;
   std::unique_ptr<http::Server> https_;
   std::shared_ptr<const certs::ServingPair> serving_;

@@ -1,7 +1,6 @@
 #include "webhook/server/internal/workers.h"
 
-#include <csignal>
-#include <system_error>
+#include "async/background_loop.h"
 
 namespace fairlead::webhook {
 
@@ -17,16 +16,9 @@ Workers::~Workers() {
 
 void Workers::run(Job job, Job done) {
   if (threads_.empty()) {
-    // Signals are for the loop's thread.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-      for (size_t i = 0; i < threads_wanted_; ++i) threads_.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {
-      // There may be no more threads. Those that are there do the work.
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    // Where there can be no more threads, those that are there do the work.
+    for (size_t i = 0; i < threads_wanted_; ++i)
+      if (std::optional<std::thread> thread = start_thread([this] { work(); })) threads_.push_back(*std::move(thread));
   }
   if (threads_.empty()) {
     job();
