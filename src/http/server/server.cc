@@ -49,9 +49,8 @@ struct Server::Impl {
   void add_lane(RealLoop& loop, Handler handler, size_t lanes);
   RealLoop& loop() { return lanes.front()->loop(); }
   Task<void> accept();
-  Lane& emptiest() {
-    return **std::ranges::min_element(lanes, {}, [](const auto& lane) { return lane->connections(); });
-  }
+  // The lane that serves the next connection: the one that has the fewest. Where all are full, they make room in turn.
+  Lane& next_lane();
   void stop_accepting();
   // Runs the task of each lane on its loop, side by side.
   Task<void> on_each_lane(std::function<Task<void>(Lane&)> work);
@@ -63,6 +62,7 @@ struct Server::Impl {
   uint16_t port;
   // The first one is of the server's own loop.
   std::vector<std::unique_ptr<Lane>> lanes;
+  size_t turn = 0;
   bool stopped = false;
   // The task that accepts.
   Scope scope;
@@ -79,6 +79,11 @@ void Server::Impl::add_lane(RealLoop& on, Handler handler, size_t count) {
   lanes.push_back(std::make_unique<Lane>(on, std::move(own), std::move(handler)));
 }
 
+Lane& Server::Impl::next_lane() {
+  Lane& emptiest = **std::ranges::min_element(lanes, {}, [](const auto& lane) { return lane->connections(); });
+  return emptiest.is_full() ? *lanes[turn++ % lanes.size()] : emptiest;
+}
+
 Task<void> Server::Impl::accept() {
   while (!stopped) {
     error_code error = co_await await_callback<error_code>(
@@ -88,7 +93,7 @@ Task<void> Server::Impl::accept() {
           acceptor.cancel(ignored);
         });
     if (error || stopped) co_return;
-    Lane& lane = emptiest();
+    Lane& lane = next_lane();
     if (lane.is_full() && !co_await result_on(loop(), lane.loop(), [&] { return lane.make_room(); })) co_return;
     if (stopped) co_return;
     tcp::socket socket(lane.loop().io());
