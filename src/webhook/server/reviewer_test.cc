@@ -104,6 +104,7 @@ class ThreadsTest : public AdmissionServerTest {
   void connect(Running& running) {
     for (int i = 0; i < 4; ++i) clients_.push_back(std::make_unique<TestClient>(running.port(), trusting()));
   }
+  // To be cleared at the end: a server that stops waits for its peers to close, too.
   std::vector<std::unique_ptr<TestClient>> clients_;
 };
 
@@ -119,6 +120,7 @@ TEST_F(ThreadsTest, ReviewsOfAllLoopsAreCountedAndLoggedLineByLine) {
     });
   for (std::thread& each : load) each.join();
   EXPECT_EQ(running->server->metrics().decisions(kWidgets, Decided::denied), 4U * kEach);
+  clients_.clear();
   running->finish();
   size_t reviews = 0;
   std::string last;
@@ -148,6 +150,7 @@ TEST_F(ThreadsTest, TheLimitIsOneForAllLoops) {
   EXPECT_EQ(running->thread.ask<size_t>([&] { return running->server->metrics().in_flight; }), 4U);
   gate_->open();
   for (size_t i = 0; i < 4; ++i) EXPECT_THAT(clients_[i]->read_answer(), testing::HasSubstr(R"("allowed":true)"));
+  clients_.clear();
 }
 
 TEST_F(ThreadsTest, LeasesAreLookedAtOnTheServersOwnLoop) {
@@ -165,6 +168,7 @@ TEST_F(ThreadsTest, LeasesAreLookedAtOnTheServersOwnLoop) {
     EXPECT_THAT(client->exchange(post(kWidgets, widget_review("deny"))), testing::HasSubstr("the operator of team"));
   auto own = running->thread.ask<std::thread::id>([] { return std::this_thread::get_id(); });
   EXPECT_EQ(territory.asked_by, std::set{own});
+  clients_.clear();
 }
 
 TEST(DefaultThreads, AreAsManyAsThereAreProcessorsToUse) {

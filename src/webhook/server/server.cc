@@ -250,11 +250,11 @@ Task<void> AdmissionServer::follow_readiness() {
     Assessment assessment = co_await look();
     // A handshake that the end has cut off says nothing.
     if (is_closing_) co_return;
+    // Nor does one with a certificate that was replaced meanwhile: look again at once.
+    if (looked_at != serving_) continue;
     bool is_doubtful = may_pass(assessment);
     if (is_doubtful) log_.warn("the server did not reach itself", {{"cause", assessment.not_ready}});
     else set_readiness(std::move(assessment));
-    // The certificate was changed meanwhile: look again at once.
-    if (looked_at != serving_) continue;
     auto changed = [this]() -> Task<Result<void>> { co_return co_await look_again_.wait(); };
     // While it drains, its configurations may be deleted with it.
     bool is_calm = not_ready_.empty() && !is_doubtful && !metrics_.draining;

@@ -248,6 +248,7 @@ TEST_F(HoldingTest, TheLeaseIsKeptWhileAServerThatIsNotReadyDrains) {
 
 TEST_F(AdmissionServerTest, CertificatesChangeUnderLoadAndBadOnesAreNotTakenUp) {
   auto running = run();
+  running->until_ready();
   std::atomic<int> failures = 0, requests = 0;
   auto load = [&] {
     for (int i = 0; i < 20; ++i) {
@@ -266,6 +267,7 @@ TEST_F(AdmissionServerTest, CertificatesChangeUnderLoadAndBadOnesAreNotTakenUp) 
   a.join();
   b.join();
   EXPECT_EQ(failures, 0);
+  EXPECT_EQ(running->thread.ask<size_t>([&] { return running->logged.find("\"not ready\""); }), std::string::npos);
   running->use(serving_pair(ca_, last), "tls.key does not belong to tls.crt");
   running->until_ready();
   EXPECT_EQ(TestClient(running->port(), trusting()).server_fingerprint(), last.certificate.sha256_fingerprint());
