@@ -3,6 +3,7 @@
 
 #include "base/duration_text.h"
 #include "base/printable.h"
+#include "gate/server/internal/catch_up.h"
 #include "gate/server/internal/gate_parts.h"
 #include "webhook/server/reviewer.h"
 
