@@ -148,6 +148,17 @@ TEST_F(DataTest, AnObjectIsWaitedForUntilAFieldIsThere) {
   EXPECT_EQ(response.state["object"]["data"]["x"].string_or(""), "1");
 }
 
+TEST_F(DataTest, AMissingEphemeralObjectSaysHowToWaitForTheResourceThatCreatesIt) {
+  auto ephemeral = make_ephemeral_object();
+  Context context = this->context();
+  Value config = conformed(named("Secret", "s"), ephemeral->schema().type()).value();
+  EXPECT_EQ(
+      text_of(loop_.run(ephemeral->open(context, config)).diagnostics),
+      "error: The object does not exist (Secret default/s) [name]\n"
+      "  next      if the same configuration creates it: name = fairlead_object.NAME.id == \"\" ? \"\" : \"s\"; if "
+      "something else does: existence_timeout = \"5m\"\n");
+}
+
 TEST_F(DataTest, SecretsAreDigestsInTheDataSourceAndValuesInTheEphemeralResource) {
   put("Secret", "secrets", R"("metadata":{"name":"s"},"data":{"password":"aHVudGVyMjIyMjI=","raw":"/w=="})");
   auto source = make_object_data_source();

@@ -73,7 +73,8 @@ struct ReadObject {
   Diagnostics diagnostics;
 };
 
-Task<ReadObject> read_live(Context& context, Value config) {
+// `if_created` is what to do if the same configuration creates the object.
+Task<ReadObject> read_live(Context& context, Value config, std::string if_created) {
   ReadObject result;
   std::optional<Reference> reference = reference_of(config);
   if (!reference) {
@@ -108,7 +109,7 @@ Task<ReadObject> read_live(Context& context, Value config) {
     result.diagnostics.error(
         Error(ErrorKind::not_found, headline(kNotRead, reference->key))
             .because(discovery.known().missing(reference->key.group, reference->version(), reference->kind()))
-            .next("if the same configuration creates its CRD: depends_on = [...]"),
+            .next("if the same configuration creates its CRD: " + if_created),
         "kind");
     co_return result;
   }
@@ -119,8 +120,9 @@ Task<ReadObject> read_live(Context& context, Value config) {
     result.object = std::move(live->value);
   } else if (live.error().is(kube::FaultKind::not_found)) {
     result.diagnostics.error(Error(ErrorKind::not_found, headline("The object does not exist", reference->key))
-                                 .next("if the same configuration creates it: depends_on = [...]; if something else "
-                                       "does: existence_timeout = \"5m\""),
+                                 .next(fmt::format("if the same configuration creates it: {}; if something else "
+                                                   "does: existence_timeout = \"5m\"",
+                                                   if_created)),
                              "name");
   } else {
     result.diagnostics.error(refused(kNotRead, reference->key, live.error()), "cluster");
@@ -148,7 +150,7 @@ class ObjectDataSource final : public DataSource {
 
   Task<DataResponse> read(Context& context, Value config) override {
     DataResponse response;
-    ReadObject read = co_await read_live(context, config);
+    ReadObject read = co_await read_live(context, config, "depends_on = [...]");
     response.diagnostics = std::move(read.diagnostics);
     if (read.is_unknown && context.capabilities().deferral_allowed) {
       response.deferred = Deferred::provider_config_unknown;
@@ -180,7 +182,10 @@ class EphemeralObject final : public EphemeralResource {
 
   Task<OpenResponse> open(Context& context, Value config) override {
     OpenResponse response;
-    ReadObject read = co_await read_live(context, config);
+    // Terraform opens it during the plan, too, whatever it depends on, unless an argument is not known yet.
+    std::string name(config["name"].string_or(""));
+    std::string wait_for_id = fmt::format("name = fairlead_object.NAME.id == \"\" ? \"\" : \"{}\"", name);
+    ReadObject read = co_await read_live(context, config, std::move(wait_for_id));
     response.diagnostics = std::move(read.diagnostics);
     if (read.is_unknown && context.capabilities().deferral_allowed)
       response.deferred = Deferred::provider_config_unknown;
