@@ -40,6 +40,12 @@ std::optional<Reference> reference_of(const Value& value) {
   return reference;
 }
 
+void check_reference(const Value& value, const Path& path, Diagnostics& found) {
+  if (!value.is_known() || !value.is_wholly_known() || reference_of(value)) return;
+  found.error(fmt::format("{} names no object", path.text()), "It needs api_version (such as apps/v1), kind and name.",
+              path);
+}
+
 Value value_of(const Reference& reference) {
   Value ns = reference.key.ns.empty() ? Value() : Value(reference.key.ns);
   return Value::object({{"api_version", reference.api_version},

@@ -7,6 +7,7 @@
 
 #include "object/key.h"
 #include "terraform/schema/schema.h"
+#include "terraform/value/diagnostic.h"
 #include "terraform/value/value.h"
 
 namespace fairlead::terraform {
@@ -27,6 +28,8 @@ struct Reference {
 
 // Null for a value that names no object.
 std::optional<Reference> reference_of(const Value& value);
+// Adds an error if a value that is known names no object.
+void check_reference(const Value& value, const Path& path, Diagnostics& found);
 // A namespace that the object has not, or that is not known, is null or unknown.
 Value value_of(const Reference& reference);
 

@@ -46,11 +46,36 @@ Error wrong_patch(std::string_view attribute, std::string_view what) {
   return Error(ErrorKind::invalid, fmt::format("{} cannot be used: {}", attribute, what));
 }
 
+// What the API server would refuse in any object.
+Result<void> check_operation(const Json& operation) {
+  constexpr std::string_view kOperations = "add, remove, replace, move, copy, test";
+  std::string_view name = operation["op"].string_or("");
+  // Its value may be a secret.
+  auto refuse = [&](std::string what) {
+    return fail(ErrorKind::invalid, "{} {}: {}", name, operation["path"].string_or("").substr(0, 200), what);
+  };
+  bool is_known =
+      !name.empty() && !name.contains(',') && fmt::format(", {},", kOperations).contains(fmt::format(" {},", name));
+  if (!is_known) return refuse(fmt::format("\"op\" is none of {}", kOperations));
+  bool has_source = name == "move" || name == "copy";
+  for (const char* pointer : {"path", "from"}) {
+    if (pointer == std::string_view("from") && !has_source) continue;
+    if (!operation[pointer].string_or("").starts_with('/'))
+      return refuse(fmt::format("\"{}\" is no path such as /metadata/labels/team", pointer));
+  }
+  bool needs_value = name == "add" || name == "replace" || name == "test";
+  if (needs_value && !operation.contains("value")) return refuse("\"value\" is missing");
+  return {};
+}
+
 Result<void> check_content(const PatchContent& content) {
   const Json& document = content.document;
   if (content.kind == PatchContent::Kind::json) {
     if (Result<void> valid = check_json_patch(document); !valid)
       return fail(wrong_patch(content.attribute, "it is no JSON Patch").because(valid.error()));
+    for (const Json& operation : document.items())
+      if (Result<void> valid = check_operation(operation); !valid)
+        return fail(wrong_patch(content.attribute, "it has an operation that cannot work").because(valid.error()));
     return {};
   }
   if (!document.is_object() || document.members().empty())
@@ -71,7 +96,7 @@ Result<PatchContent> PatchContent::read(const Value& config) {
     const Value& value = config[kPatchAttributes[i]];
     if (value.is_null()) continue;
     if (!content.attribute.empty())
-      return fail(Error(ErrorKind::invalid, "there are several patches")
+      return fail(Error(ErrorKind::invalid, "There are several patches")
                       .because(fmt::format("{} and {} are both set", content.attribute, kPatchAttributes[i]))
                       .next("set exactly one of patch, json_patch and merge_patch"));
     content.attribute = kPatchAttributes[i];
@@ -84,8 +109,17 @@ Result<PatchContent> PatchContent::read(const Value& config) {
   }
   if (content.attribute.empty())
     return fail(
-        Error(ErrorKind::invalid, "there is no patch").next("set exactly one of patch, json_patch and merge_patch"));
+        Error(ErrorKind::invalid, "There is no patch").next("set exactly one of patch, json_patch and merge_patch"));
   return content;
+}
+
+void check_patch(const Value& config, Diagnostics& found) {
+  Result<PatchContent> content = PatchContent::read(config);
+  if (content) return;
+  Path path(kPatchAttributes[0]);
+  for (std::string_view name : kPatchAttributes)
+    if (!config[name].is_null()) path = Path(name);
+  found.error(content.error(), path);
 }
 
 Json PatchContent::for_object(const Reference& reference, const Json& live) const {

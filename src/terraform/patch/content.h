@@ -27,4 +27,7 @@ struct PatchContent {
   std::vector<fields::Path> places() const;
 };
 
+// What is wrong with `patch`, `json_patch` or `merge_patch`.
+void check_patch(const Value& config, Diagnostics& found);
+
 }  // namespace fairlead::terraform

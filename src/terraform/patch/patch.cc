@@ -18,7 +18,8 @@ class PatchResource final : public Resource {
 
   Task<Diagnostics> validate(Context& context, Value config) override {
     Diagnostics found;
-    if (Result<PatchContent> content = PatchContent::read(config); !content) found.error(content.error(), "patch");
+    check_patch(config, found);
+    check_reference(config["target"], "target", found);
     found.add(context.clusters().check(config["cluster"], "cluster"));
     co_return found;
   }

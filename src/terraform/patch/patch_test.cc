@@ -155,11 +155,20 @@ TEST_F(PatchTest, APatchInAClusterThatIsGoneCanBeDestroyed) {
 TEST_F(PatchTest, AConfigurationThatCannotWorkIsRefused) {
   Value none = with("patch", "");
   none.make("patch") = {};
-  EXPECT_TRUE(text_of(validate(none)).contains("there is no patch"));
+  EXPECT_TRUE(text_of(validate(none)).contains("There is no patch"));
   Value both = with("patch", "spec: {}");
   both.make("merge_patch") = "{}";
-  EXPECT_TRUE(text_of(validate(both)).contains("there are several patches")) << text_of(validate(both));
+  EXPECT_TRUE(text_of(validate(both)).contains("There are several patches")) << text_of(validate(both));
   EXPECT_TRUE(text_of(validate(with("json_patch", "{}"))).contains("it is no JSON Patch"));
+  EXPECT_EQ(text_of(validate(with("json_patch", R"([{"op":"set","path":"/spec/replicas","value":3}])"))),
+            "error: json_patch cannot be used: it has an operation that cannot work [json_patch]\n"
+            "  because   set /spec/replicas: \"op\" is none of add, remove, replace, move, copy, test\n");
+  for (std::string_view wrong : {R"({"op":"add","value":3})", R"({"op":"move","path":"/a"})",
+                                 R"({"op":"add","path":"/a"})", R"({"path":"/a"})", R"({"op":"remove","path":"a"})"})
+    EXPECT_TRUE(text_of(validate(with("json_patch", fmt::format("[{}]", wrong)))).contains("cannot work")) << wrong;
+  EXPECT_EQ(
+      text_of(validate(with("json_patch", R"([{"op":"remove","path":"/a"},{"op":"copy","from":"/b","path":"/c"}])"))),
+      "");
   EXPECT_TRUE(text_of(validate(with("patch", "metadata: {name: x}"))).contains("metadata.name is not part of a patch"));
 }
 

@@ -41,6 +41,7 @@ class WaitResource final : public Resource {
 
   Task<Diagnostics> validate(Context& context, Value config) override {
     Diagnostics found = check_waiting(config);
+    check_reference(config["object_ref"], "object_ref", found);
     found.add(context.clusters().check(config["cluster"], "cluster"));
     co_return found;
   }

@@ -124,7 +124,23 @@ TEST_F(WaitResourceTest, DestroyAsksNothing) {
 
 TEST_F(WaitResourceTest, AConfigurationThatCannotWorkIsRefused) {
   EXPECT_TRUE(text_of(validate(waiting({}))).contains("There is nothing to wait for"));
-  EXPECT_TRUE(text_of(validate(waiting({{"regex", Value::object({{"a", "("}})}}))).contains("[wait_for.regex[\"a\"]]"));
+  EXPECT_EQ(text_of(validate(waiting({{"regex", Value::object({{"a", "("}})}}))),
+            "error: wait_for.regex[\"a\"] cannot be used [wait_for.regex[\"a\"]]\n"
+            "  because   missing ): (\n"
+            "  next      regex = { \"status.phase\" = \"Bound|Available\" }\n");
+  EXPECT_EQ(text_of(validate(waiting({{"condition", ""}}))),
+            "error: wait_for.condition cannot be used [wait_for.condition]\n"
+            "  because   the condition has no name\n"
+            "  next      condition = \"Ready\", or \"Ready=False\"\n");
+  EXPECT_EQ(text_of(validate(waiting({{"field", ""}}))),
+            "error: wait_for.field cannot be used [wait_for.field]\n"
+            "  because   it has no path of a field\n"
+            "  next      write the path like status.phase or status.conditions[0].type\n");
+  Value nothing = waiting({{"rollout", true}});
+  nothing.make("object_ref").make("name") = "";
+  EXPECT_EQ(text_of(validate(nothing)),
+            "error: object_ref names no object [object_ref]\n"
+            "It needs api_version (such as apps/v1), kind and name.\n");
   EXPECT_TRUE(text_of(validate(waiting({{"field", "a"}}, {{"timeout", "soon"}}))).contains("[timeout]"));
   EXPECT_EQ(text_of(validate(waiting({{"field", "status.conditions[?(@.type=='Ready')].status"}}))), "");
 }

@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::string_view kWays = "field, field_value, regex, condition, jsonpath, rollout, functional, ready";
 
+constexpr std::string_view kFieldExample = "write the path like status.phase or status.conditions[0].type";
+
 // Paths with filters are JSONPath.
 std::string form_text(std::string_view path, std::string_view rest) {
   bool is_plain = object::FieldPath::parse(path).has_value();
@@ -27,6 +29,8 @@ std::string form_text(std::string_view path, std::string_view rest) {
 struct FormText {
   std::string text;
   Path path;
+  // How one writes it.
+  std::string_view example;
   // The field, if it is one.
   std::string field = {};
 };
@@ -34,17 +38,21 @@ struct FormText {
 std::vector<FormText> forms_in(const Value& wait_for, const Path& at) {
   std::vector<FormText> forms;
   auto text = [&](const char* name) { return wait_for[name].if_string(); };
-  if (const std::string* field = text("field")) forms.push_back({form_text(*field, ""), at["field"], *field});
+  if (const std::string* field = text("field"))
+    forms.push_back({form_text(*field, ""), at["field"], kFieldExample, *field});
   for (const auto& [path, value] : wait_for["field_value"].members())
     if (const std::string* wanted = value.if_string())
-      forms.push_back({form_text(path, "=" + *wanted), at["field_value"].key(path), path});
+      forms.push_back({form_text(path, "=" + *wanted), at["field_value"].key(path), kFieldExample, path});
   for (const auto& [path, value] : wait_for["regex"].members())
     if (const std::string* pattern = value.if_string())
-      forms.push_back({fmt::format("field={}=~{}", path, *pattern), at["regex"].key(path), path});
-  if (const std::string* condition = text("condition")) forms.push_back({"condition=" + *condition, at["condition"]});
-  if (const std::string* path = text("jsonpath")) forms.push_back({"jsonpath=" + *path, at["jsonpath"]});
+      forms.push_back({fmt::format("field={}=~{}", path, *pattern), at["regex"].key(path),
+                       "regex = { \"status.phase\" = \"Bound|Available\" }", path});
+  if (const std::string* condition = text("condition"))
+    forms.push_back({"condition=" + *condition, at["condition"], "condition = \"Ready\", or \"Ready=False\""});
+  if (const std::string* path = text("jsonpath"))
+    forms.push_back({"jsonpath=" + *path, at["jsonpath"], "jsonpath = \"{.status.phase}=Running\""});
   for (const char* name : {"rollout", "functional", "ready"})
-    if (wait_for[name].bool_or(false)) forms.push_back({name, at[name]});
+    if (wait_for[name].bool_or(false)) forms.push_back({name, at[name], ""});
   return forms;
 }
 
@@ -123,9 +131,14 @@ Diagnostics check_waiting(const Value& config) {
   const Value& wait_for = config["wait_for"];
   std::vector<FormText> forms = forms_in(wait_for, at);
   for (const FormText& form : forms)
-    if (Result<wait::Form> parsed = wait::Form::parse(form.text); !parsed)
-      found.error(Error(ErrorKind::invalid, fmt::format("{} cannot be used", form.path.text())).because(parsed.error()),
-                  form.path);
+    if (Result<wait::Form> parsed = wait::Form::parse(form.text); !parsed) {
+      // The error itself is about a flag of the command line.
+      const Error* cause = parsed.error().cause();
+      Error error = Error(ErrorKind::invalid, fmt::format("{} cannot be used", form.path.text()))
+                        .because(cause ? *cause : Error(ErrorKind::invalid, "it has no path of a field"))
+                        .next(std::string(form.example));
+      found.error(error, form.path);
+    }
   if (wait_for.is_known() && wait_for.is_wholly_known() && forms.empty())
     found.error("There is nothing to wait for", fmt::format("Set one of {} in wait_for.", kWays), at);
   check_duration(wait_for["timeout"], at["timeout"], found);
