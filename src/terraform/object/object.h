@@ -12,6 +12,7 @@
 //   moved       the state is that of another provider, whose connection is not known
 //   absent      (plan only) the plan saw that the object does not exist
 //   replaces    (plan only) the private state of the object that is deleted first
+//   protected   (plan only) the object, if it must not be replaced
 #pragma once
 
 #include <memory>

@@ -1,37 +1,7 @@
-#include "terraform/object/object.h"
-
-#include "terraform/objects/resource_testing.h"
+#include "terraform/object/object_testing.h"
 
 namespace fairlead::terraform {
 namespace {
-
-constexpr std::string_view kSettings = "/api/v1/namespaces/default/configmaps/settings";
-
-std::string config_map(std::string_view data, std::string_view name = "settings") {
-  return fmt::format("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {}\ndata: {}\n", name, data);
-}
-
-std::string deployment_of(std::string_view spec) {
-  return fmt::format(
-      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec: {{{}selector: {{matchLabels: {{app: "
-      "web}}}}, "
-      "template: {{metadata: {{labels: {{app: web}}}}, spec: {{containers: [{{name: web, image: web:1}}]}}}}}}\n",
-      spec);
-}
-
-class ObjectTest : public ResourceTest {
- protected:
-  ObjectTest() : ResourceTest(make_object_resource()) {}
-
-  static Value with(std::string_view yaml, Value::Members more = {}) {
-    Value config = Value::object(std::move(more));
-    config.make("yaml_body") = yaml;
-    return config;
-  }
-  std::string_view shown(std::string_view path) {
-    return state_["managed_state_projection"][path].string_or("nothing");
-  }
-};
 
 TEST_F(ObjectTest, IsCreatedAndThenNothingIsPlanned) {
   Value config = with(config_map("{a: \"1\", config.yaml: 'x: 1'}"));
@@ -131,15 +101,6 @@ TEST_F(ObjectTest, IsDestroyed) {
   EXPECT_TRUE(get(std::string(kSettings)).is_null());
 }
 
-TEST_F(ObjectTest, AnotherNameReplacesTheObject) {
-  EXPECT_EQ(text_of(apply(with(config_map("{a: \"1\"}")))), "");
-  TestPlan renamed = plan(with(config_map("{a: \"1\"}", "other")));
-  EXPECT_EQ(renamed.action, "replace");
-  EXPECT_EQ(text_of(apply(with(config_map("{a: \"1\"}", "other")))), "");
-  EXPECT_TRUE(get(std::string(kSettings)).is_null());
-  EXPECT_EQ(get("/api/v1/namespaces/default/configmaps/other")["data"].dump(), R"({"a":"1"})");
-}
-
 TEST_F(ObjectTest, AnotherVersionOfTheKindIsAnUpdateInPlace) {
   std::string v1 =
       "apiVersion: autoscaling/v1\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {maxReplicas: 3, "
@@ -157,18 +118,6 @@ TEST_F(ObjectTest, AnotherVersionOfTheKindIsAnUpdateInPlace) {
   EXPECT_EQ(plan(with(v2)).action, "none");
 }
 
-TEST_F(ObjectTest, WhatTheServerCallsImmutableReplacesTheObject) {
-  EXPECT_EQ(text_of(apply(with(deployment_of("")))), "");
-  std::string other = deployment_of("");
-  for (size_t at; (at = other.find("app: web")) != std::string::npos;) other.replace(at, 8, "app: new");
-  TestPlan changed = plan(with(other));
-  EXPECT_EQ(changed.action, "replace") << text_of(changed.diagnostics);
-  EXPECT_EQ(changed.replaces, std::vector<std::string>({"yaml_body", "managed_state_projection"}));
-  EXPECT_FALSE(apply(with(other)).has_errors());
-  EXPECT_EQ(get("/apis/apps/v1/namespaces/default/deployments/web")["spec"]["selector"].dump(),
-            R"({"matchLabels":{"app":"new"}})");
-}
-
 TEST_F(ObjectTest, WhatTheServerWouldNotCreateEitherIsAnErrorOfThePlan) {
   EXPECT_EQ(text_of(apply(with(deployment_of("")))), "");
   TestPlan bad = plan(with(deployment_of("replicas: -1, ")));
@@ -183,77 +132,39 @@ TEST_F(ObjectTest, AnUnknownFieldIsAnErrorOfThePlan) {
   EXPECT_TRUE(text_of(bad.diagnostics).contains(".date: field not declared in schema")) << text_of(bad.diagnostics);
 }
 
-TEST_F(ObjectTest, ProtectionFailsThePlanOfADestroyAndOfAReplacement) {
-  Value::Members protection{{"delete_protection", true}};
-  EXPECT_EQ(text_of(apply(with(config_map("{a: \"1\"}"), protection))), "");
-  EXPECT_EQ(text_of(plan({}).diagnostics),
-            "error: The object is protected and cannot be destroyed (ConfigMap default/settings) [delete_protection]\n"
-            "  because   delete_protection = true\n"
-            "  next      set delete_protection = false and apply; then plan again\n");
-  EXPECT_EQ(text_of(plan(with(config_map("{}", "other"), protection)).diagnostics),
-            "error: The object is protected and cannot be replaced (ConfigMap default/settings) [delete_protection]\n"
-            "  because   delete_protection = true\n"
-            "  next      set delete_protection = false and apply; then plan again\n");
-  EXPECT_EQ(text_of(apply(with(config_map("{a: \"1\"}")))), "");
-  EXPECT_EQ(text_of(destroy()), "");
-}
-
-TEST_F(ObjectTest, ProtectionFailsThePlanOfAReplacementThatTheUserAsksFor) {
-  Value config = with(config_map("{a: \"1\"}"), {{"delete_protection", true}});
-  EXPECT_EQ(text_of(apply(config)), "");
-  EXPECT_EQ(text_of(refresh()), "");
-  Value state = state_;
-  Json kept = private_;
-  constexpr std::string_view kRefused =
-      "error: The object is protected and cannot be replaced (ConfigMap default/settings) [delete_protection]\n"
-      "  because   delete_protection = true\n"
-      "  next      set delete_protection = false and apply; then plan again\n";
-  // With -replace, Terraform plans as usual, and then again without the prior state.
-  TestPlan first = plan_only(config);
-  EXPECT_EQ(first.action, "none");
-  state_ = {};
-  private_ = first.planned_private;
-  EXPECT_EQ(text_of(plan_only(config).diagnostics), kRefused);
-  // A tainted object has one plan, of a create.
-  private_ = {};
-  EXPECT_EQ(text_of(plan_only(config).diagnostics), kRefused);
-  // No plan leads to a deletion, not even one that was made without the cluster.
-  state_ = state;
-  private_ = kept;
-  TestPlan forced;
-  forced.action = "destroy";
-  EXPECT_TRUE(text_of(apply_plan(forced, {})).contains("The object is protected and cannot be destroyed"));
-  EXPECT_EQ(get(std::string(kSettings))["data"].dump(), R"({"a":"1"})");
-}
-
 TEST_F(ObjectTest, AnObjectOfOthersIsAnErrorWithTheImportBlock) {
   request("POST", "/api/v1/namespaces/default/configmaps?fieldManager=kubectl-create",
           R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings"},"data":{"a":"theirs"}})");
-  Value config = with(config_map("{a: \"1\"}"), {{"cluster", Value::object({{"context", "test"}})}});
+  Value config = with(config_map("{a: \"1\"}"));
   EXPECT_EQ(text_of(plan(config).diagnostics),
             "error: The object exists already (ConfigMap default/settings) [yaml_body]\n"
             "  because   its fields are managed by kubectl-create\n"
             "  next      import it, with the address of this resource:\n\n"
-            "import {\n  to = fairlead_object.NAME\n  id = \"test:default:v1/ConfigMap:settings\"\n}\n\n"
+            "import {\n  to = fairlead_object.NAME\n"
+            "  id = \"namespace=default,api_version=v1,kind=ConfigMap,name=settings\"\n}\n\n"
             "            or set adopt = true, and the next apply takes it over\n");
   EXPECT_EQ(get(std::string(kSettings))["data"].dump(), R"({"a":"theirs"})");
 }
 
-TEST_F(ObjectTest, ATaintedObjectIsReplaced) {
-  Value config = with(config_map("{a: \"1\"}"));
-  EXPECT_EQ(text_of(apply(config)), "");
-  Json before = get(std::string(kSettings));
-  EXPECT_EQ(text_of(refresh()), "");
-  // Terraform plans a create without the prior state, deletes, and creates.
-  Value tainted = state_;
-  state_ = {};
-  private_ = {};
-  TestPlan planned = plan_only(config);
-  EXPECT_EQ(text_of(planned.diagnostics), "");
-  state_ = tainted;
-  planned.action = "replace";
-  EXPECT_EQ(text_of(apply_plan(planned, config)), "");
-  EXPECT_NE(get(std::string(kSettings))["metadata"]["uid"], before["metadata"]["uid"]);
+TEST_F(ObjectTest, TheImportBlockOfAnErrorLeadsToTheSameCluster) {
+  request("POST", "/api/v1/namespaces/default/configmaps",
+          R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings"},"data":{"a":"theirs"}})");
+  auto advice = [&](Value cluster) {
+    return text_of(plan(with(config_map("{a: \"1\"}"), {{"cluster", std::move(cluster)}})).diagnostics);
+  };
+  // Of the provider block's only cluster, nothing has to be said.
+  std::string text = advice({});
+  constexpr std::string_view kId = "namespace=default,api_version=v1,kind=ConfigMap,name=settings\"";
+  EXPECT_TRUE(text.contains(fmt::format("id = \"{}", kId))) << text;
+  text = advice(Value::object({{"kubeconfig", "/kubeconfig"}, {"context", "test"}}));
+  EXPECT_TRUE(text.contains(fmt::format("id = \"kubeconfig=/kubeconfig,context=test,{}", kId))) << text;
+  text = advice(Value::object({{"kubeconfig", "{\"clusters\": []}"}}));
+  EXPECT_TRUE(text.contains("address of this resource, while KUBECONFIG names that kubeconfig:")) << text;
+  EXPECT_TRUE(text.contains("id = \"test:default:v1/ConfigMap:settings\"")) << text;
+  text = advice(Value::object({{"host", "https://here"}, {"token", "t0ken"}}));
+  EXPECT_TRUE(text.contains("address of this resource, and with its cluster in the provider block as CLUSTER:"))
+      << text;
+  EXPECT_TRUE(text.contains(fmt::format("id = \"cluster=CLUSTER,{}", kId))) << text;
 }
 
 TEST_F(ObjectTest, AdoptionTakesOverTheFieldsOfKubectl) {
@@ -461,6 +372,15 @@ TEST_F(ObjectTest, AKindThatNobodyServesIsUnknownInThePlanAndAnErrorAfterHalfAMi
   EXPECT_TRUE(text_of(found).contains("depends_on")) << text_of(found);
 }
 
+TEST_F(ObjectTest, AKindThatNoDefinitionCanBringIsAnErrorOfThePlan) {
+  EXPECT_EQ(text_of(plan(with("apiVersion: v1\nkind: ConfigMapp\nmetadata: {name: a}\n")).diagnostics),
+            "error: The cluster does not accept the object (ConfigMapp a) [yaml_body]\n"
+            "  because   the cluster does not serve kind ConfigMapp in v1\n"
+            "  next      kubectl api-resources\n");
+  EXPECT_TRUE(text_of(plan(with("apiVersion: apps/v1beta1\nkind: Deployment\nmetadata: {name: a}\n")).diagnostics)
+                  .contains("  next      change its apiVersion to apps/v1\n"));
+}
+
 TEST_F(ObjectTest, SecretDataAreNowhereButInTheManifest) {
   Value config = with("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {password: hunter22222}\n",
                       {{"outputs", Value::list({"data.password"})}});
@@ -488,6 +408,20 @@ TEST_F(ObjectTest, AWriteOnlyManifestIsAppliedAndNeverStored) {
   EXPECT_EQ(get(std::string(kSettings))["data"].dump(), R"({"a":"other"})");
   merge(std::string(kSettings), R"({"data":{"a":"drift"}})");
   EXPECT_EQ(plan(other).action, "update");
+}
+
+TEST_F(ObjectTest, AWriteOnlyManifestMayBeAnotherOneInTheApply) {
+  auto manifest = [](std::string_view value, std::string_view version) {
+    return Value::object(
+        {{"yaml_body_wo", config_map(fmt::format("{{a: {}}}", value))}, {"yaml_body_wo_version", version}});
+  };
+  for (std::string_view version : {"1", "2"}) {
+    TestPlan planned = plan(manifest("planned", version));
+    EXPECT_EQ(text_of(planned.diagnostics), "");
+    EXPECT_EQ(text_of(apply_plan(planned, manifest("applied" + std::string(version), version))), "");
+    EXPECT_EQ(get(std::string(kSettings))["data"]["a"].string_or(""), "applied" + std::string(version));
+    EXPECT_EQ(plan(manifest("planned", version)).action, "none");
+  }
 }
 
 TEST_F(ObjectTest, AStuckFinalizerIsExplainedAndForceDestroyRemovesIt) {
@@ -519,6 +453,8 @@ TEST_F(ObjectTest, AnObjectThatAnotherResourceTookOverIsNotDeleted) {
   Json first_private = private_;
   state_ = {};
   private_ = {};
+  // That of another configuration.
+  begin_process(make_object_resource());
   EXPECT_EQ(text_of(apply(with(config_map("{a: \"1\"}"), {{"adopt", true}}))), "");
   state_ = first;
   private_ = first_private;
@@ -659,6 +595,12 @@ TEST_F(ObjectTest, AConfigurationThatCannotWorkIsRefusedBeforeAnyPlan) {
   EXPECT_TRUE(found(with(config_map("{}"), {{"ignore_fields", Value::list({"a["})}})).contains("[ignore_fields[0]]"));
   EXPECT_TRUE(
       found(with(config_map("{}"), {{"ignore_fields", Value::list({"metadata.name"})}})).contains("identifies"));
+  EXPECT_EQ(found(with(config_map("{}"), {{"field_manager", ""}})),
+            "error: field_manager cannot be used [field_manager]\n"
+            "A field manager is a text of 1 to 128 printable characters.\n"
+            "  next      leave field_manager out, and it is \"fairlead-terraform\"\n");
+  EXPECT_TRUE(found(with(config_map("{}"), {{"field_manager", std::string(129, 'm')}})).contains("[field_manager]"));
+  EXPECT_EQ(found(with(config_map("{}"), {{"field_manager", std::string(128, 'm')}})), "");
   EXPECT_EQ(found(with(config_map("{}"))), "");
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/plain_text.h"
 #include "object/name.h"
 #include "terraform/cluster/clusters.h"
 #include "terraform/objects/attributes.h"
@@ -52,6 +53,19 @@ void check_ignored(const Value& config, Diagnostics& found) {
                 fmt::format("{} tells which object it is.\n  next      remove it from ignore_fields", plain),
                 Path("ignore_fields").at(int64_t(i)));
   }
+}
+
+// As the API server checks it.
+void check_field_manager(const Value& value, Diagnostics& found) {
+  const std::string* name = value.if_string();
+  if (!name) return;
+  bool is_valid = !name->empty() && name->size() <= 128 && plain_text(*name, name->size()) == *name;
+  if (!is_valid)
+    found.error("field_manager cannot be used",
+                "A field manager is a text of 1 to 128 printable characters.\n"
+                "  next      leave field_manager out, and it is \"" +
+                    std::string(tool().field_manager) + "\"",
+                "field_manager");
 }
 
 Attribute timeouts_attribute() {
@@ -178,6 +192,7 @@ Diagnostics check_settings(const Value& config) {
                 "Terraform does not store yaml_body_wo, so it cannot tell when it changes.\n"
                 "  next      yaml_body_wo_version = \"1\", and another value when the manifest changes",
                 "yaml_body_wo_version");
+  check_field_manager(config["field_manager"], found);
   check_choice(config, "on_conflict", {"force", "fail"}, found);
   check_choice(config, "delete_cascade", {"background", "foreground", "orphan"}, found);
   check_duration(config["delete_timeout"], "delete_timeout", found);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "async/scope.h"
@@ -176,6 +177,41 @@ class ResourceTest : public ClusterTest {
   Diagnostics validate(Value config) {
     Context context = this->context();
     return loop_.run(resource_->validate(context, config_of(std::move(config))));
+  }
+
+  // Terraform starts a process: it has the state upgraded, before anything else.
+  void begin_process(std::unique_ptr<Resource> resource) {
+    resource_ = std::move(resource);
+    if (state_.is_null()) return;
+    Context context = this->context();
+    Result<Json> stored = state_.to_json();
+    UpgradeResponse upgraded =
+        loop_.run(resource_->upgrade(context, {.version = resource_->schema().version, .state = *std::move(stored)}));
+    EXPECT_TRUE(upgraded.state == state_);
+  }
+
+  // Plans what the state has as tainted: as a create, without its state.
+  TestPlan plan_tainted(const Value& config) {
+    Value state = std::exchange(state_, Value());
+    Json kept = std::exchange(private_, Json());
+    TestPlan plan = plan_only(config);
+    plan.action = "replace";
+    state_ = std::move(state);
+    private_ = std::move(kept);
+    return plan;
+  }
+
+  // Plans a replacement that the user asks for, as with `-replace`: as usual, and then again without the state.
+  TestPlan plan_replacement(const Value& config) {
+    TestPlan first = plan_only(config);
+    if (first.diagnostics.has_errors()) return first;
+    Value state = std::exchange(state_, Value());
+    Json kept = std::exchange(private_, first.planned_private);
+    TestPlan second = plan_only(config);
+    second.action = "replace";
+    state_ = std::move(state);
+    private_ = std::move(kept);
+    return second;
   }
 
   // Refreshes the state, as every plan does first.

@@ -67,6 +67,12 @@ void add_warnings(Diagnostics& diagnostics, const object::Key& key, const std::v
   }
 }
 
+Error protected_in_state(std::string summary) {
+  return Error(ErrorKind::denied, std::move(summary))
+      .because("the state has it with delete_protection = true, and the plan would create it again")
+      .next(std::string(tool().keep_protected));
+}
+
 std::string some_of(const std::vector<std::string>& names, size_t most) {
   std::string text;
   size_t shown = names.size() > most ? most : names.size();

@@ -27,6 +27,9 @@ std::optional<Error> unreachable(std::string_view so, const object::Key& key, co
 void add_warnings(Diagnostics& diagnostics, const object::Key& key, const std::vector<std::string>& warnings,
                   const Path& path);
 
+// The error of a plan that creates something again which the state protects.
+Error protected_in_state(std::string summary);
+
 // "spec.replicas, spec.paused and 3 more"
 std::string some_of(const std::vector<std::string>& names, size_t most = 5);
 

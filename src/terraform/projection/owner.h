@@ -24,8 +24,13 @@ struct Tool {
   std::string_view forget;
   std::string_view forget_unreachable;
   std::string_view wait_again;
+  std::string_view keep_protected;
+  // A resource that the tool wants replaced for reasons of its own cannot change its settings before.
+  std::string_view keep_tainted;
   // With the id of the object for {}. Empty: an `import` block.
   std::string_view import;
+  // Who else may have created an object that exists already.
+  std::string_view other_creators;
   // What people call an object's resource.
   std::string_view object_resource;
 };
@@ -40,7 +45,13 @@ inline constexpr Tool kTerraform{
     .forget = "set apply_only = true and apply, to let Terraform forget the object",
     .forget_unreachable = "set cluster_gone = true and apply, or: terraform state rm ADDRESS",
     .wait_again = "run terraform apply again",
+    .keep_protected = "if it is tainted: terraform untaint ADDRESS; if another resource has it: remove one of the two",
+    .keep_tainted =
+        "terraform untaint ADDRESS; to replace it all the same, set delete_protection = false, apply, and "
+        "taint it again",
     .import = {},
+    .other_creators =
+        "one of another configuration, or the one that create_before_destroy would delete only afterwards",
     .object_resource = "fairlead_object",
 };
 
@@ -54,7 +65,10 @@ inline constexpr Tool kPulumi{
     .forget = "to let Pulumi forget the object: pulumi state delete URN",
     .forget_unreachable = "pulumi state delete URN",
     .wait_again = "run pulumi up again",
+    .keep_protected = "remove one of the two resources that have it",
+    .keep_tainted = {},
     .import = "pulumi import fairlead:index:KubeObject NAME '{}'",
+    .other_creators = "or one of another configuration",
     .object_resource = "fairlead.KubeObject",
 };
 

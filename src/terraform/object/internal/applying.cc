@@ -38,7 +38,8 @@ std::vector<std::string> differing(const Flat& planned, const Flat& applied) {
 // One apply of one object.
 class Applying {
  public:
-  Applying(Context& context, ApplyRequest request) : context_(context), request_(std::move(request)) {
+  Applying(Context& context, CreatedObjects& created, ApplyRequest request)
+      : context_(context), created_(created), request_(std::move(request)) {
     response_.state = request_.prior;
     response_.private_state = private_of_prior();
     response_.identity = request_.planned_identity;
@@ -60,6 +61,12 @@ class Applying {
   Json private_of_prior() const {
     const Json& replaced = before()["replaces"];
     return exists() && replaced.is_object() ? replaced : before();
+  }
+
+  // The deletion has the private state of a plan that did not see the object.
+  bool is_tainted() const {
+    bool is_of_object = before().contains("uid") || before().contains("replaces") || before().contains("migrate");
+    return !is_of_object && !tool().keep_tainted.empty();
   }
 
   Error failed(std::string_view what, const kube::Failure& failure) const {
@@ -92,7 +99,8 @@ class Applying {
       response_.diagnostics.error(
           Error(ErrorKind::denied, headline("The object is protected and cannot be destroyed", reference_.key))
               .because("delete_protection = true")
-              .next("set delete_protection = false and apply; then destroy again"),
+              .next(is_tainted() ? std::string(tool().keep_tainted)
+                                 : "set delete_protection = false and apply; then destroy again"),
           "delete_protection");
       co_return;
     }
@@ -110,6 +118,7 @@ class Applying {
       co_return;
     }
     if (deleted.left) response_.diagnostics.warning(*deleted.left, "object_ref");
+    created_.erase(name_in_process());
     forget();
   }
 
@@ -159,10 +168,38 @@ class Applying {
     secrets_ = secrets_of(*object_, settings_.rules);
     if (!co_await connect(request_.planned["cluster"]) || !co_await find_kind()) co_return;
     id_ = exists() ? std::string(request_.prior["id"].string_or("")) : new_id();
-    if (!co_await may_write()) co_return;
+    auto reply = exists() ? co_await send() : co_await create();
+    if (reply) co_await complete(*std::move(reply));
+  }
+
+  // Another resource with the same object would meet no conflict, because it has the same field manager.
+  Task<std::optional<kube::Reply>> create() {
+    auto [entry, is_first] = created_.try_emplace(name_in_process(), true);
+    was_created_ = !is_first;
+    if (was_created_ && entry->second) {
+      response_.diagnostics.error(created_twice(reference_), body_path(request_.config));
+      co_return std::nullopt;
+    }
+    std::optional<kube::Reply> reply = co_await send();
+    if (reply) created_[name_in_process()] = false;
+    else if (!was_created_) created_.erase(name_in_process());
+    co_return reply;
+  }
+
+  // Of an object that this process creates.
+  std::string name_in_process() const {
+    return fmt::format("{} {}", static_cast<const void*>(cluster_), reference_.key.text_with_group());
+  }
+
+  Task<std::optional<kube::Reply>> send() {
+    if (!co_await may_write()) co_return std::nullopt;
     auto applied = co_await apply();
-    if (!applied) co_return refuse(applied.error());
-    kube::Reply reply = *std::move(applied);
+    if (applied) co_return *std::move(applied);
+    refuse(applied.error());
+    co_return std::nullopt;
+  }
+
+  Task<void> complete(kube::Reply reply) {
     // From here on the object is stored, so nothing is an error: an error of a create would have it destroyed.
     warnings_of(reply);
     reply = co_await taken_over(std::move(reply));
@@ -194,7 +231,7 @@ class Applying {
   // Reads the object before it is applied, where that matters: whether there is one already, and who owns the fields
   // that are ignored. Returns false if it must not be written.
   Task<bool> may_write() {
-    bool knows_absence = before()["absent"].bool_or(false);
+    bool knows_absence = before()["absent"].bool_or(false) && !was_created_;
     if (exists() ? settings_.rules.ignored.empty() : knows_absence) co_return true;
     TimePoint end = context_.loop().now() + time_limit();
     for (;;) {
@@ -220,6 +257,10 @@ class Applying {
       }
     }
     if (exists()) co_return co_await hand_over(live_);
+    if (was_created_) {
+      response_.diagnostics.error(created_twice(reference_), body_path(request_.config));
+      co_return false;
+    }
     if (settings_.adopt) co_return co_await hand_over(live_);
     response_.diagnostics.add(exists_already(live_, request_.planned["cluster"], cluster_->text(), reference_));
     co_return false;
@@ -381,6 +422,7 @@ class Applying {
   }
 
   Context& context_;
+  CreatedObjects& created_;
   ApplyRequest request_;
   ApplyResponse response_;
   ObjectSettings settings_;
@@ -390,14 +432,16 @@ class Applying {
   object::Resource resource_;
   Reference reference_;
   std::string id_;
+  // This process has created it for another resource, unless it was deleted since.
+  bool was_created_ = false;
   // The object before it was applied, if it was read; null if it does not exist.
   Json live_;
 };
 
 }  // namespace
 
-Task<ApplyResponse> apply_object(Context& context, ApplyRequest request) {
-  Applying applying(context, std::move(request));
+Task<ApplyResponse> apply_object(Context& context, CreatedObjects& created, ApplyRequest request) {
+  Applying applying(context, created, std::move(request));
   co_return co_await applying.run();
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 std::string who_manages(const Json& live) {
   if (live["metadata"]["annotations"].contains(tool().owner_annotation))
-    return fmt::format("a {} created it: one of an earlier run that was interrupted, or one of another configuration",
-                       tool().object_resource);
+    return fmt::format("a {} created it: one of an earlier run that was interrupted, {}", tool().object_resource,
+                       tool().other_creators);
   std::vector<std::string> managers;
   for (const Json& entry : live["metadata"]["managedFields"].items()) {
     std::string manager(entry["manager"].string_or(""));
@@ -27,14 +27,20 @@ std::string who_manages(const Json& live) {
 
 }  // namespace
 
+Error created_twice(const Reference& reference) {
+  return Error(ErrorKind::invalid, headline("Two resources have the same object", reference.key))
+      .because(fmt::format("another {} of this run has created it", tool().object_resource))
+      .next("remove one of the two, or give one of the objects another name");
+}
+
 Diagnostics exists_already(const Json& live, const Value& cluster, std::string_view connection,
                            const Reference& reference) {
   Diagnostics found;
   std::string import = tool().import.empty()
                            ? fmt::format(
-                                 "import it, with the address of this resource:\n\n"
+                                 "import it, with the address of this resource{}:\n\n"
                                  "import {{\n  to = fairlead_object.NAME\n  id = \"{}\"\n}}\n",
-                                 import_id_for(cluster, connection, reference))
+                                 import_condition(cluster), import_id_for(cluster, connection, reference))
                            : fmt::format("import it: {}", fmt::format(fmt::runtime(tool().import), reference.id()));
   found.error(headline("The object exists already", reference.key),
               fmt::format("  because   {}\n"

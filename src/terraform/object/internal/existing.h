@@ -12,4 +12,7 @@ namespace fairlead::terraform {
 Diagnostics exists_already(const Json& live, const Value& cluster, std::string_view connection,
                            const Reference& reference);
 
+// The error about an object that another resource of the same run creates.
+Error created_twice(const Reference& reference);
+
 }  // namespace fairlead::terraform

@@ -5,7 +5,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "base/json.h"
@@ -25,9 +24,6 @@ class LiveObjects {
     auto found = objects_.extract(key_of(cluster, reference));
     return found ? std::optional(std::move(found.mapped())) : std::nullopt;
   }
-  // The ids of the resources that were refreshed in this process.
-  void note(std::string_view id) { ids_.emplace(id); }
-  bool has(std::string_view id) const { return ids_.contains(id); }
   // The schemas of built-in kinds.
   inventory::Types& types() { return types_; }
 
@@ -38,7 +34,6 @@ class LiveObjects {
   }
 
   std::map<std::string, Json> objects_;
-  std::set<std::string, std::less<>> ids_;
   inventory::Types types_;
 };
 

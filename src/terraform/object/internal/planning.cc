@@ -26,8 +26,8 @@ constexpr std::string_view kNotPlanned = "The cluster does not accept the object
 // One plan of one object.
 class Planning {
  public:
-  Planning(Context& context, LiveObjects& live_objects, PlanRequest request)
-      : context_(context), live_objects_(live_objects), request_(std::move(request)) {
+  Planning(Context& context, LiveObjects& live_objects, const StoredStates& stored_states, PlanRequest request)
+      : context_(context), live_objects_(live_objects), stored_states_(stored_states), request_(std::move(request)) {
     response_.planned = request_.proposed;
     response_.planned_private = request_.prior_private;
   }
@@ -49,29 +49,27 @@ class Planning {
 
   void plan_destroy() {
     response_.planned = {};
-    refuse_if_protected("destroyed");
+    if (is_protected()) refuse_as_protected("destroyed", request_.prior["object_ref"]);
   }
 
-  bool refuse_if_protected(std::string_view what) {
-    if (!request_.prior["delete_protection"].bool_or(false)) return false;
-    std::optional<Reference> reference = reference_of(request_.prior["object_ref"]);
-    refuse_as_protected(what, reference ? reference->key : object::Key{});
-    return true;
+  // The state has the value that a deletion will see, and the configuration what the user wants by now.
+  bool is_protected() const {
+    return request_.prior["delete_protection"].bool_or(false) || request_.config["delete_protection"].bool_or(false);
   }
 
-  void refuse_as_protected(std::string_view what, const object::Key& key) {
-    response_.diagnostics.error(
-        Error(ErrorKind::denied, headline(fmt::format("The object is protected and cannot be {}", what), key))
-            .because("delete_protection = true")
-            .next("set delete_protection = false and apply; then plan again"),
-        "delete_protection");
+  void refuse_as_protected(std::string_view what, const Value& reference) {
+    std::optional<Reference> object = reference_of(reference);
+    std::string summary = fmt::format("The object is protected and cannot be {}", what);
+    response_.diagnostics.error(Error(ErrorKind::denied, headline(summary, object ? object->key : object::Key{}))
+                                    .because("delete_protection = true")
+                                    .next("set delete_protection = false and apply; then plan again"),
+                                "delete_protection");
   }
-
-  // Of a plan that does not see the object that is deleted first.
-  bool is_protected() const { return request_.config["delete_protection"].bool_or(false); }
 
   Task<void> plan_change() {
     begin();
+    if (is_requested_replacement() && request_.prior_private.contains("protected"))
+      co_return refuse_as_protected("replaced", Value::from_json(request_.prior_private["protected"]));
     if (!is_settled(request_.config)) {
       set_unknown(planned());
       planned().make("object_ref") = Value::unknown();
@@ -90,7 +88,10 @@ class Planning {
   }
 
   void begin() {
-    // A replacement's second plan gets the private state of the first one.
+    // A replacement's second plan gets the private state of the first one, and nothing else of the object.
+    Json& kept = response_.planned_private;
+    if (exists() && is_protected()) kept.make("protected") = request_.prior["object_ref"].to_json().value_or(Json());
+    else if (Json::Object* members = kept.if_object(); exists() && members) members->erase("protected");
     if (exists()) return;
     planned().make("id") = Value::unknown();
     if (is_requested_replacement()) response_.planned_private = Json::Object{{"replaces", request_.prior_private}};
@@ -107,19 +108,48 @@ class Planning {
     }
     if (!*cluster) co_return keep_prior_or_unknown();
     cluster_ = *cluster;
+    if (co_await refuse_as_tainted()) co_return;
     auto kind = co_await cluster_->discovery().find(object_->group(), object_->version(), object_->kind());
     if (!kind) co_return unknown_because(kind.error());
-    if (!*kind) {
-      // A CRD of the same run may bring the kind.
-      set_unknown(planned());
-      co_return;
-    }
+    if (!*kind) co_return unknown_kind();
     resource_ = **kind;
     set_reference(resource_.namespaced);
     if (is_another_object()) co_return replace();
-    if (is_requested_replacement() && is_protected()) co_return refuse_as_protected("replaced", reference_.key);
     if (is_replacement()) co_return co_await rehearse_replacement();
     co_await compare();
+  }
+
+  // A tainted resource has one plan, of a create.
+  Task<bool> refuse_as_tainted() {
+    if (exists() || !request_.prior_private.is_null()) co_return false;
+    object::Key bare = object_->key(), key = bare;
+    if (key.ns.empty()) key.ns = cluster_->default_namespace();
+    bare.ns.clear();
+    for (const object::Key* one : {&key, &bare}) {
+      if (!co_await stored_states_.protect(context_.clusters(), cluster_, one->text_with_group())) continue;
+      refuse_protected_state(*one);
+      co_return true;
+    }
+    co_return false;
+  }
+
+  void refuse_protected_state(const object::Key& key) {
+    response_.diagnostics.error(protected_in_state(headline("The object is protected and cannot be replaced", key)),
+                                "delete_protection");
+  }
+
+  void unknown_kind() {
+    // The group of a CRD has a dot, and those of Kubernetes itself that have none do not come by any resource.
+    if (!object_->group().contains('.')) {
+      Error missing = cluster_->discovery().known().missing(object_->group(), object_->version(), object_->kind());
+      std::string next = missing.next().empty() ? "kubectl api-resources" : std::string(missing.next());
+      response_.diagnostics.error(
+          Error(ErrorKind::not_found, headline(kNotPlanned, reference_.key)).because(missing).next(next),
+          body_path(request_.config));
+      return;
+    }
+    // A CRD of the same run may bring the kind.
+    set_unknown(planned());
   }
 
   // Without discovery it is not known whether the kind has namespaces.
@@ -154,7 +184,7 @@ class Planning {
 
   // The paths that make Terraform delete the object and create it again.
   void replace() {
-    if (refuse_if_protected("replaced")) return;
+    if (is_protected()) return refuse_as_protected("replaced", request_.prior["object_ref"]);
     set_unknown(planned());
     response_.planned_private =
         Json::Object{{"replaces", request_.prior_private.is_null() ? Json(Json::Object()) : request_.prior_private}};
@@ -245,7 +275,8 @@ class Planning {
 
   void take_projection(const Json& object) {
     projection_ = projection_of(object, settings_.field_manager, settings_.rules);
-    planned().make("managed_state_projection") = value_of(*projection_);
+    // An ephemeral value may be another one during the apply.
+    planned().make("managed_state_projection") = is_write_only() ? Value::unknown() : value_of(*projection_);
   }
 
   void keep_projection() { projection_ = flat_of(request_.prior["managed_state_projection"]); }
@@ -309,10 +340,9 @@ class Planning {
     auto live = co_await cluster_->client().get(resource_, reference_.key.ns, reference_.key.name);
     if (!live && live.error().is(FaultKind::not_found)) co_return false;
     Json object = live ? std::move(live->value) : Json();
-    // A tainted object is deleted before it is created again. Terraform does not say so in the plan, but it refreshed
-    // the object just now.
-    if (live_objects_.has(object["metadata"]["annotations"][tool().owner_annotation].string_or(""))) {
-      if (is_protected()) refuse_as_protected("replaced", reference_.key);
+    // A tainted object is deleted before it is created again.
+    if (stored_states_.has(object["metadata"]["annotations"][tool().owner_annotation].string_or(""))) {
+      if (is_protected()) refuse_protected_state(reference_.key);
       co_return is_protected();
     }
     response_.diagnostics.add(exists_already(object, request_.proposed["cluster"], cluster_->text(), reference_));
@@ -389,6 +419,7 @@ class Planning {
 
   Context& context_;
   LiveObjects& live_objects_;
+  const StoredStates& stored_states_;
   PlanRequest request_;
   PlanResponse response_;
   ObjectSettings settings_;
@@ -404,8 +435,9 @@ class Planning {
 
 }  // namespace
 
-Task<PlanResponse> plan_object(Context& context, LiveObjects& live_objects, PlanRequest request) {
-  Planning planning(context, live_objects, std::move(request));
+Task<PlanResponse> plan_object(Context& context, LiveObjects& live_objects, const StoredStates& stored_states,
+                               PlanRequest request) {
+  Planning planning(context, live_objects, stored_states, std::move(request));
   co_return co_await planning.run();
 }
 

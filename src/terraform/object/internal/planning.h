@@ -2,10 +2,12 @@
 #pragma once
 
 #include "terraform/object/internal/live_objects.h"
+#include "terraform/objects/stored_states.h"
 #include "terraform/provider/resource.h"
 
 namespace fairlead::terraform {
 
-Task<PlanResponse> plan_object(Context& context, LiveObjects& live_objects, PlanRequest request);
+Task<PlanResponse> plan_object(Context& context, LiveObjects& live_objects, const StoredStates& stored_states,
+                               PlanRequest request);
 
 }  // namespace fairlead::terraform

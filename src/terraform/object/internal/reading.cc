@@ -79,7 +79,6 @@ class Refresh {
 
   void take(Connection& cluster, Json object) {
     ObjectSettings settings = ObjectSettings::read(state());
-    live_objects_.note(state()["id"].string_or(""));
     set_read(state(), object, settings);
     if (state()["revision"].is_null())
       state().make("revision") = revision_of(object, flat_of(state()["managed_state_projection"]));
@@ -279,6 +278,13 @@ Result<void> take_moved(const MoveRequest& request, MoveResponse& response) {
 }
 
 }  // namespace
+
+void note_object(StoredStates& stored_states, const Value& state) {
+  std::optional<Reference> reference = reference_of(state["object_ref"]);
+  if (reference)
+    stored_states.note(state["id"].string_or(""), reference->key.text_with_group(), state["cluster"],
+                       state["delete_protection"].bool_or(false));
+}
 
 Task<ReadResponse> read_object(Context& context, LiveObjects& live_objects, ReadRequest request) {
   Refresh refresh(context, live_objects, std::move(request));

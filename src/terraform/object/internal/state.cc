@@ -52,18 +52,31 @@ Value identity_of(const Value& state, const Value& before) {
                         {"name", reference->key.name}});
 }
 
+namespace {
+
+// The content of a kubeconfig is a secret, its path is none.
+bool is_content(std::string_view kubeconfig) { return kubeconfig.contains('\n') || kubeconfig.contains('{'); }
+
+}  // namespace
+
 std::string import_id_for(const Value& cluster, std::string_view connection, const Reference& reference) {
   constexpr std::string_view kContext = "context ";
   std::string_view context = connection.starts_with(kContext) ? connection.substr(kContext.size()) : "CONTEXT";
   std::string_view name = cluster["name"].string_or(""), kubeconfig = cluster["kubeconfig"].string_or("");
-  // The content of a kubeconfig is a secret, its path is none.
-  bool is_path = !kubeconfig.empty() && !kubeconfig.contains('\n') && !kubeconfig.contains('{');
   const object::Key& key = reference.key;
-  if (name.empty() && !is_path) return import_id_of(context, key.ns, reference.api_version, key.kind, key.name);
-  std::string where =
-      name.empty() ? fmt::format("kubeconfig={},context={}", kubeconfig, context) : fmt::format("cluster={}", name);
-  return fmt::format("{}{}{},api_version={},kind={},name={}", where, key.ns.empty() ? "" : ",namespace=", key.ns,
-                     reference.api_version, key.kind, key.name);
+  if (is_content(kubeconfig)) return import_id_of(context, key.ns, reference.api_version, key.kind, key.name);
+  std::string where;
+  if (!kubeconfig.empty()) where = fmt::format("kubeconfig={},context={},", kubeconfig, context);
+  else if (!cluster.is_null()) where = fmt::format("cluster={},", name.empty() ? "CLUSTER" : name);
+  return fmt::format("{}{}{}{}api_version={},kind={},name={}", where, key.ns.empty() ? "" : "namespace=", key.ns,
+                     key.ns.empty() ? "" : ",", reference.api_version, key.kind, key.name);
+}
+
+std::string_view import_condition(const Value& cluster) {
+  std::string_view kubeconfig = cluster["kubeconfig"].string_or("");
+  if (is_content(kubeconfig)) return ", while KUBECONFIG names that kubeconfig";
+  bool is_host = !cluster.is_null() && cluster["name"].is_null() && kubeconfig.empty();
+  return is_host ? ", and with its cluster in the provider block as CLUSTER" : "";
 }
 
 }  // namespace fairlead::terraform

@@ -27,7 +27,9 @@ void set_read(Value& state, const Json& object, const ObjectSettings& settings);
 // not change. Null if there is no object.
 Value identity_of(const Value& state, const Value& before);
 
-// The id of an `import` block. `connection` is what the connection calls itself: "context prod".
+// The id of an `import` block. `connection` is what the connection calls itself: "context prod". No id can have a
+// token, or the content of a kubeconfig: import_condition() says what has to be so besides.
+std::string_view import_condition(const Value& cluster);
 std::string import_id_for(const Value& cluster, std::string_view connection, const Reference& reference);
 
 }  // namespace fairlead::terraform
