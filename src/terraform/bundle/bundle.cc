@@ -47,10 +47,20 @@ class BundleResource final : public Resource {
   }
 
   Task<PlanResponse> plan(Context& context, PlanRequest request) override {
-    co_return co_await plan_bundle(context, std::move(request));
+    co_return co_await plan_bundle(context, stored_states_, std::move(request));
   }
   Task<ApplyResponse> apply(Context& context, ApplyRequest request) override {
     co_return co_await apply_bundle(context, half_made_, std::move(request));
+  }
+
+  Task<UpgradeResponse> upgrade(Context& context, UpgradeRequest request) override {
+    UpgradeResponse response = co_await Resource::upgrade(context, std::move(request));
+    const Value& state = response.state;
+    std::string id(state["id"].string_or(""));
+    // Of a bundle that is half made, a replacement deletes nothing.
+    bool is_protected = state["delete_protection"].bool_or(false) && state["complete"].bool_or(false);
+    if (!id.empty()) stored_states_.note(id, id, state["cluster"], is_protected);
+    co_return response;
   }
 
  private:
@@ -63,6 +73,7 @@ class BundleResource final : public Resource {
   }
 
   HalfMade half_made_;
+  StoredStates stored_states_;
 };
 
 }  // namespace

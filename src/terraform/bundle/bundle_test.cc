@@ -1,5 +1,10 @@
 #include "terraform/bundle/bundle.h"
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
 #include "terraform/objects/resource_testing.h"
 
 namespace fairlead::terraform {
@@ -54,11 +59,7 @@ class BundleResourceTest : public ResourceTest {
   // Terraform marks what a failed create left as tainted, and replaces it: it plans a create, destroys with the private
   // state of that plan, and creates.
   Diagnostics apply_tainted(const Value& config) {
-    Value former = state_;
-    state_ = {};
-    TestPlan planned = plan_only(config);
-    state_ = former;
-    planned.action = "replace";
+    TestPlan planned = plan_tainted(config);
     Diagnostics found = planned.diagnostics;
     if (!found.has_errors()) found.add(apply_plan(planned, config));
     return found;
@@ -93,6 +94,23 @@ TEST_F(BundleResourceTest, ChangesAreRolledOutAndWhatLeftTheManifestsIsPruned) {
   EXPECT_EQ(get("/api/v1/namespaces/default/configmaps/settings")["data"].dump(), R"({"a":"two"})");
   EXPECT_FALSE(has("/api/v1/namespaces/default/services/bad"));
   EXPECT_EQ(plan(config).action, "none");
+}
+
+TEST_F(BundleResourceTest, FilesMayChangeBetweenPlanAndApply) {
+  auto file = std::filesystem::temp_directory_path() / fmt::format("fairlead-bundle-{}.yaml", ::getpid());
+  auto write = [&](std::string_view value) { std::ofstream(file) << settings_with(value); };
+  Value config = Value::object({{"name", "shop"}, {"path", file.string()}});
+  for (std::string_view value : {"one", "two"}) {
+    write(value);
+    TestPlan planned = plan(config);
+    EXPECT_FALSE(planned.diagnostics.has_errors()) << text_of(planned.diagnostics);
+    write(std::string(value) + "-changed");
+    EXPECT_FALSE(apply_plan(planned, config).has_errors());
+    EXPECT_EQ(get("/api/v1/namespaces/default/configmaps/settings")["data"]["a"].string_or(""),
+              std::string(value) + "-changed");
+    EXPECT_EQ(plan(config).action, "none");
+  }
+  std::filesystem::remove(file);
 }
 
 TEST_F(BundleResourceTest, DriftIsFoundAndPutBack) {
@@ -130,7 +148,17 @@ TEST_F(BundleResourceTest, WhatTheServerWouldRefuseIsAnErrorOfThePlan) {
   std::string text = text_of(plan(with(settings_with("one") + std::string(kBad))).diagnostics);
   EXPECT_TRUE(text.starts_with("error: Service default/bad was not accepted (bundle default/shop) [yaml]\n")) << text;
   EXPECT_TRUE(text.contains("spec.ports[0].port")) << text;
-  EXPECT_TRUE(text.contains("  next      fairlead status shop\n")) << text;
+  EXPECT_TRUE(text.contains("  next      correct the manifests, then plan again\n")) << text;
+}
+
+TEST_F(BundleResourceTest, ANamespaceThatIsMissingCanBeCreatedByTheBundle) {
+  Value config = with(settings_with("one"), {{"namespace", "team"}});
+  std::string text = text_of(plan(config).diagnostics);
+  EXPECT_TRUE(text.contains("  next      add it to the manifests, or set create_namespace = true\n")) << text;
+  config.make("create_namespace") = true;
+  EXPECT_FALSE(plan(config).diagnostics.has_errors());
+  EXPECT_FALSE(apply(config).has_errors());
+  EXPECT_TRUE(has("/api/v1/namespaces/team/configmaps/settings"));
 }
 
 TEST_F(BundleResourceTest, AFailedUpdateIsPlannedAgain) {
@@ -194,23 +222,49 @@ TEST_F(BundleResourceTest, ProtectionFailsThePlanOfADestroy) {
 TEST_F(BundleResourceTest, ProtectionKeepsABundleThatTheUserWantsReplaced) {
   Value config = with(settings_with("one"), {{"delete_protection", true}});
   EXPECT_EQ(text_of(apply(config)), "");
-  Value state = state_;
-  // With -replace, Terraform plans as usual, and then again without the prior state.
-  TestPlan first = plan_only(config);
-  EXPECT_FALSE(first.diagnostics.has_errors()) << text_of(first.diagnostics);
-  state_ = {};
-  private_ = first.planned_private;
-  EXPECT_TRUE(text_of(plan_only(config).diagnostics)
-                  .contains("The bundle is protected and cannot be replaced (bundle default/shop)"));
-  // The plan of a tainted one is that of a create: the deletion is refused.
-  private_ = {};
-  TestPlan tainted = plan_only(config);
-  state_ = state;
-  tainted.action = "replace";
-  Diagnostics found = apply_plan(tainted, config);
-  EXPECT_TRUE(text_of(found).contains("The bundle is protected and cannot be destroyed (bundle default/shop)"))
-      << text_of(found);
+  EXPECT_EQ(plan_only(config).action, "none");
+  constexpr std::string_view kRefused =
+      "error: The bundle is protected and cannot be replaced (bundle default/shop) [delete_protection]\n"
+      "  because   delete_protection = true\n"
+      "  next      set delete_protection = false and apply; then plan again\n";
+  EXPECT_EQ(text_of(plan_replacement(config).diagnostics), kRefused);
+  config.make("name") = Value::unknown();
+  EXPECT_EQ(text_of(plan_replacement(config).diagnostics), kRefused);
+}
+
+TEST_F(BundleResourceTest, ProtectionKeepsABundleThatIsTainted) {
+  Value config = with(settings_with("one"), {{"delete_protection", true}});
+  EXPECT_EQ(text_of(apply(config)), "");
+  constexpr std::string_view kRefused =
+      "error: The bundle is protected and cannot be replaced (bundle default/shop) [delete_protection]\n"
+      "  because   the state has it with delete_protection = true, and the plan would create it again\n"
+      "  next      if it is tainted: terraform untaint ADDRESS; if another resource has it: remove one of the two\n";
+  begin_process(make_bundle_resource());
+  EXPECT_EQ(text_of(plan_tainted(config).diagnostics), kRefused);
+  transport_.fails = [](const http::Request&) { return true; };
+  EXPECT_EQ(text_of(plan_tainted(config).diagnostics), kRefused);
+  transport_.fails = {};
+  // Without its name, no plan can tell. Nothing is deleted all the same.
+  config.make("name") = Value::unknown();
+  TestPlan planned = plan_tainted(config);
+  EXPECT_EQ(text_of(planned.diagnostics), "");
+  EXPECT_EQ(text_of(apply_plan(planned, config)),
+            "error: The bundle is protected and cannot be destroyed (bundle default/shop) [delete_protection]\n"
+            "  because   delete_protection = true\n"
+            "  next      terraform untaint ADDRESS; to replace it all the same, set delete_protection = false, apply, "
+            "and taint it again\n");
   EXPECT_TRUE(has("/api/v1/namespaces/default/configmaps/settings"));
+}
+
+TEST_F(BundleResourceTest, AHalfMadeBundleGoesOnThoughItIsProtected) {
+  Value good = with(settings_with("one") + std::string(kGood), {{"timeout", "1m"}, {"delete_protection", true}});
+  refuse_service(true);
+  EXPECT_TRUE(apply(good).has_errors());
+  refuse_service(false);
+  begin_process(make_bundle_resource());
+  Diagnostics went_on = apply_tainted(good);
+  EXPECT_FALSE(went_on.has_errors()) << text_of(went_on);
+  EXPECT_TRUE(state_["complete"].bool_or(false));
 }
 
 TEST_F(BundleResourceTest, AnUnknownClusterMakesAnHonestPlan) {
@@ -225,6 +279,8 @@ TEST_F(BundleResourceTest, AnUnreachableClusterAtDestroyIsAnErrorUnlessItIsGone)
   EXPECT_EQ(text_of(apply(config)), "");
   transport_.fails = [](const http::Request&) { return true; };
   Diagnostics found = destroy();
+  EXPECT_TRUE(text_of(found).contains("error: The cluster cannot be reached (bundle default/shop) [cluster]\n"))
+      << text_of(found);
   EXPECT_TRUE(text_of(found).contains("set cluster_gone = true")) << text_of(found);
   EXPECT_FALSE(state_.is_null());
   config.make("cluster_gone") = true;

@@ -113,9 +113,7 @@ bool has_known_sources(const Value& config) {
   return true;
 }
 
-bool may_render_differently(const Value& config) {
-  return !config["chart"].is_null() || !config["kustomize"].is_null();
-}
+bool may_read_differently(const Value& config) { return config["yaml"].is_null(); }
 
 Task<SourceReading> read_sources(Context& context, Value config, std::string name, std::string ns) {
   SourceReading reading;
@@ -128,7 +126,8 @@ Task<SourceReading> read_sources(Context& context, Value config, std::string nam
     files.push_back(*file);
   }
   auto* real = dynamic_cast<RealLoop*>(&context.loop());
-  if (may_render_differently(config)) {
+  bool is_rendered = !config["chart"].is_null() || !config["kustomize"].is_null();
+  if (is_rendered) {
     path = config["chart"].is_null() ? Path("kustomize") : Path("chart");
     if (!real) {
       reading.diagnostics.error("Charts and kustomizations need a real loop", "This is an error of the provider.",

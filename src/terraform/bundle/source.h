@@ -16,8 +16,9 @@ std::vector<Attribute> source_attributes();
 Diagnostics check_sources(const Value& config);
 // False if they are not known yet.
 bool has_known_sources(const Value& config);
-// True if two renderings of the same sources may differ.
-bool may_render_differently(const Value& config);
+// True if the same sources may have other manifests in the apply than in the plan: those of files, and what programs
+// render.
+bool may_read_differently(const Value& config);
 
 struct SourceReading {
   manifest::Bundle bundle;

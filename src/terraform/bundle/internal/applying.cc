@@ -36,9 +36,13 @@ class BundleApply {
   object::Key key() const { return {.group = "", .kind = "bundle", .ns = settings_.home, .name = settings_.name}; }
 
   // The first half of a replacement that is none: the bundle was half made, and goes on.
-  bool goes_on() const {
-    return !request_.prior["complete"].bool_or(false) && !request_.planned_private["destroy"].bool_or(false) &&
-           !request_.planned_private["replaces"].bool_or(false);
+  bool goes_on() const { return !request_.prior["complete"].bool_or(false) && !is_planned_deletion(); }
+
+  // The first half of a replacement whose plan did not see the bundle.
+  bool is_tainted() const { return !is_planned_deletion() && !tool().keep_tainted.empty(); }
+
+  bool is_planned_deletion() const {
+    return request_.planned_private["destroy"].bool_or(false) || request_.planned_private["replaces"].bool_or(false);
   }
 
   Task<void> destroy() {
@@ -54,7 +58,9 @@ class BundleApply {
       co_return;
     }
     if (request_.prior["delete_protection"].bool_or(false)) {
-      response_.diagnostics.error(as_protected("destroyed", settings_, "destroy"), "delete_protection");
+      Error error = as_protected("destroyed", settings_.text(), "destroy");
+      if (is_tainted()) error = std::move(error).next(std::string(tool().keep_tainted));
+      response_.diagnostics.error(error, "delete_protection");
       co_return;
     }
     Connection* cluster = co_await connected(context_, request_.prior["cluster"], key(), response_.diagnostics);

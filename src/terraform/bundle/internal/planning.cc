@@ -9,13 +9,15 @@
 #include "terraform/bundle/source.h"
 #include "terraform/objects/attributes.h"
 #include "terraform/objects/deletion.h"
+#include "terraform/objects/words.h"
 
 namespace fairlead::terraform {
 namespace {
 
 class BundlePlan {
  public:
-  BundlePlan(Context& context, PlanRequest request) : context_(context), request_(std::move(request)) {
+  BundlePlan(Context& context, const StoredStates& stored_states, PlanRequest request)
+      : context_(context), stored_states_(stored_states), request_(std::move(request)) {
     response_.planned = request_.proposed;
     response_.planned_private = request_.prior_private;
   }
@@ -33,13 +35,28 @@ class BundlePlan {
   void plan_destroy() {
     response_.planned = {};
     response_.planned_private = Json::Object{{"destroy", true}};
-    refuse_if_protected("destroyed");
+    if (is_protected()) refuse_as_protected("destroyed", BundleSettings::read(request_.prior).text());
   }
 
-  bool refuse_if_protected(std::string_view what) {
-    if (!request_.prior["delete_protection"].bool_or(false)) return false;
-    response_.diagnostics.error(as_protected(what, BundleSettings::read(request_.prior), "plan"), "delete_protection");
-    return true;
+  // The state has the value that a deletion will see, and the configuration what the user wants by now.
+  bool is_protected() const {
+    return request_.prior["delete_protection"].bool_or(false) || request_.config["delete_protection"].bool_or(false);
+  }
+
+  void refuse_as_protected(std::string_view what, std::string_view bundle) {
+    response_.diagnostics.error(as_protected(what, bundle, "plan"), "delete_protection");
+  }
+
+  // A tainted bundle has one plan, of a create.
+  Task<bool> refuse_as_tainted() {
+    if (exists() || !request_.prior_private.is_null()) co_return false;
+    Result<Connection*> cluster = co_await context_.clusters().connect(request_.proposed["cluster"]);
+    bool is_known = cluster && *cluster;
+    if (!is_known || !co_await stored_states_.protect(context_.clusters(), *cluster, settings_.id())) co_return false;
+    response_.diagnostics.error(
+        protected_in_state(fmt::format("The bundle is protected and cannot be replaced ({})", settings_.text())),
+        "delete_protection");
+    co_return true;
   }
 
   void set_all_unknown() {
@@ -49,6 +66,12 @@ class BundlePlan {
   Task<void> plan_change() {
     set_all_unknown();
     planned().make("complete") = true;
+    // A replacement that the user asks for, as with `-replace`, has a second plan, which does not see the bundle.
+    const Json& protected_bundle = request_.prior_private["protected"];
+    if (!exists() && protected_bundle.is_string())
+      co_return refuse_as_protected("replaced", protected_bundle.string_or(""));
+    if (exists() && is_protected())
+      response_.planned_private = Json::Object{{"protected", BundleSettings::read(request_.prior).text()}};
     bool is_named = request_.config["name"].is_known() && !request_.config["namespace"].is_unknown();
     if (!is_named) {
       planned().make("id") = Value::unknown();
@@ -56,15 +79,9 @@ class BundlePlan {
     }
     settings_ = BundleSettings::read(request_.config);
     planned().make("id") = settings_.id();
-    // A replacement that the user asks for, as with `-replace`, has a second plan, which does not see the bundle.
-    if (request_.prior["delete_protection"].bool_or(false))
-      response_.planned_private = Json::Object{{"protected", true}};
-    if (!exists() && request_.prior_private["protected"].bool_or(false)) {
-      response_.diagnostics.error(as_protected("replaced", settings_, "plan"), "delete_protection");
-      co_return;
-    }
+    if (co_await refuse_as_tainted()) co_return;
     if (exists() && settings_.id() != request_.prior["id"].string_or("")) {
-      if (refuse_if_protected("replaced")) co_return;
+      if (is_protected()) co_return refuse_as_protected("replaced", BundleSettings::read(request_.prior).text());
       for (const char* name : {"name", "namespace", "id"})
         if (planned()[name] != request_.prior[name]) response_.requires_replace.push_back(Path(name));
       response_.planned_private = Json::Object{{"replaces", true}};
@@ -76,13 +93,15 @@ class BundlePlan {
     if (response_.diagnostics.has_errors()) co_return;
     Flat digests = digests_of(reading.bundle, settings_.id());
     bool is_same = exists() && digests == flat_of(request_.prior["objects"]);
-    if (is_same || !may_render_differently(request_.config)) planned().make("objects") = value_of(digests);
+    if (!may_read_differently(request_.config)) planned().make("objects") = value_of(digests);
     if (exists() && request_.config["cluster_gone"].bool_or(false)) co_return keep_prior();
     // The objects still belong to the bundle that is deleted first.
     if (!exists() && request_.prior_private["replaces"].bool_or(false)) co_return;
     bool would_change = co_await rehearse(std::move(reading.bundle));
     bool is_complete = request_.prior["complete"].bool_or(false);
-    if (exists() && is_same && is_complete && !would_change) planned().make("revision") = request_.prior["revision"];
+    bool is_unchanged = exists() && is_same && is_complete && !would_change;
+    for (const char* name : {"objects", "revision"})
+      if (is_unchanged) planned().make(name) = request_.prior[name];
   }
 
   void keep_prior() {
@@ -123,7 +142,8 @@ class BundlePlan {
       });
       bool is_wrong = is_refused && !cause.error.message().contains("does not exist");
       add_causes(response_.diagnostics, {cause}, settings_,
-                 is_wrong ? Diagnostic::Severity::error : Diagnostic::Severity::warning, source_path(request_.config));
+                 is_wrong ? Diagnostic::Severity::error : Diagnostic::Severity::warning, source_path(request_.config),
+                 exists() ? "" : "correct the manifests, then plan again");
     }
     for (const rollout::Concern& concern : ending.concerns)
       response_.diagnostics.warning(
@@ -142,6 +162,7 @@ class BundlePlan {
   }
 
   Context& context_;
+  const StoredStates& stored_states_;
   PlanRequest request_;
   PlanResponse response_;
   BundleSettings settings_;
@@ -149,8 +170,8 @@ class BundlePlan {
 
 }  // namespace
 
-Task<PlanResponse> plan_bundle(Context& context, PlanRequest request) {
-  BundlePlan plan(context, std::move(request));
+Task<PlanResponse> plan_bundle(Context& context, const StoredStates& stored_states, PlanRequest request) {
+  BundlePlan plan(context, stored_states, std::move(request));
   co_return co_await plan.run();
 }
 

@@ -19,10 +19,16 @@ std::string bundle_advice(std::string_view advice) {
   if (advice.contains("--force-conflicts"))
     return "set on_conflict = \"force\", or leave the fields out of the manifests";
   if (advice.contains("--force-finalizers")) return "set force_destroy = true, apply, and destroy again";
+  if (advice.contains("kubectl create namespace")) return "add it to the manifests, or set create_namespace = true";
   if (advice.contains("--with-contents")) return "set with_contents = true, apply, and destroy again";
   if (advice.contains("--cluster-gone"))
     return "run it again when the cluster answers; if the cluster no longer exists, set cluster_gone = true and apply";
   return std::string(advice);
+}
+
+// No server has answered, and the error is about no object.
+bool is_unreachable(const Error& error) {
+  return error.kind() == ErrorKind::unavailable && error.next().empty() && error.where().empty();
 }
 
 }  // namespace
@@ -97,18 +103,23 @@ rollout::Options rollout_options(const Value& value, const BundleSettings& setti
   return options;
 }
 
-Error as_protected(std::string_view what, const BundleSettings& settings, std::string_view again) {
-  return Error(ErrorKind::denied, fmt::format("The bundle is protected and cannot be {} ({})", what, settings.text()))
+Error as_protected(std::string_view what, std::string_view bundle, std::string_view again) {
+  return Error(ErrorKind::denied, fmt::format("The bundle is protected and cannot be {} ({})", what, bundle))
       .because("delete_protection = true")
       .next(fmt::format("set delete_protection = false and apply; then {} again", again));
 }
 
-Error bundle_error(const Error& error, const BundleSettings& settings) {
+Error bundle_error(const Error& error, const BundleSettings& settings, std::string_view otherwise) {
+  if (is_unreachable(error))
+    return Error(error.kind(), fmt::format("The cluster cannot be reached ({})", settings.text()))
+        .because(error)
+        .next(bundle_advice("--cluster-gone"));
   Error out(error.kind(), fmt::format("{} ({})", error.what(), settings.text()));
   if (error.cause()) out = std::move(out).because(*error.cause());
   if (!error.where().empty()) out = std::move(out).at(error.where());
-  bool is_unreachable = error.kind() == ErrorKind::unavailable && error.next().empty();
-  std::string advice = bundle_advice(is_unreachable ? "--cluster-gone" : error.next());
+  bool has_no_answer = error.kind() == ErrorKind::unavailable && error.next().empty();
+  std::string advice = bundle_advice(has_no_answer ? "--cluster-gone" : error.next());
+  if (advice.empty()) advice = otherwise;
   if (advice.empty())
     advice =
         fmt::format("fairlead status {}{}", settings.name, settings.home == kFirstHome ? "" : " -n " + settings.home);
@@ -116,11 +127,12 @@ Error bundle_error(const Error& error, const BundleSettings& settings) {
 }
 
 void add_causes(Diagnostics& diagnostics, const std::vector<journal::Cause>& causes, const BundleSettings& settings,
-                Diagnostic::Severity severity, const Path& path) {
+                Diagnostic::Severity severity, const Path& source, std::string_view otherwise) {
   for (size_t i = 0; i < causes.size() && i < kMostCauses; ++i) {
     const journal::Cause& cause = causes[i];
+    Path path = is_unreachable(cause.error) ? Path("cluster") : source;
     Diagnostics one;
-    one.error(bundle_error(cause.error, settings), path);
+    one.error(bundle_error(cause.error, settings, otherwise), path);
     std::string detail = one.all().front().detail;
     for (const journal::Finding& finding : cause.findings) {
       detail += fmt::format("  {:<9} {}\n", finding.kind, finding.about);
