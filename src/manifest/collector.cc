@@ -70,6 +70,7 @@ void Collector::add(std::string_view content, const std::string& name) {
 }
 
 void Collector::add_rendered(const Text& text) {
+  if (text.has_lines) return add(text.content, text.origin);
   std::string name = text.origin + ", as rendered";
   add_documents({.content = text.content, .name = name, .origin = &text.origin});
 }

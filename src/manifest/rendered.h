@@ -1,15 +1,17 @@
-// Manifests that a program has rendered, read beside those of files.
+// Manifests that are in no file, such as those that a program has rendered, read beside those of files.
 #pragma once
 
 #include "manifest/manifest.h"
 
 namespace fairlead::manifest {
 
-// No file has the lines of this text, so its objects have an origin without a line.
+// Nobody has the lines of what a program has rendered, so its objects have an origin without a line.
 struct Text {
   // For people: "chart shop, templates/web.yaml".
   std::string origin;
   std::string content;
+  // The user wrote it like this.
+  bool has_lines = false;
 };
 
 // Does the same as read(), and reads `rendered` after the sources.

@@ -148,6 +148,8 @@ TEST_F(BundleResourceTest, WhatTheServerWouldRefuseIsAnErrorOfThePlan) {
   std::string text = text_of(plan(with(settings_with("one") + std::string(kBad))).diagnostics);
   EXPECT_TRUE(text.starts_with("error: Service default/bad was not accepted (bundle default/shop) [yaml]\n")) << text;
   EXPECT_TRUE(text.contains("spec.ports[0].port")) << text;
+  // The first line of the Service's document.
+  EXPECT_TRUE(text.contains("  from      yaml:7\n")) << text;
   EXPECT_TRUE(text.contains("  next      correct the manifests, then plan again\n")) << text;
 }
 

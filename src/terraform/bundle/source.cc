@@ -120,7 +120,8 @@ Task<SourceReading> read_sources(Context& context, Value config, std::string nam
   std::vector<std::string> files;
   std::vector<manifest::Text> texts;
   Path path("yaml");
-  if (const std::string* yaml = config["yaml"].if_string()) texts.push_back({.origin = "yaml", .content = *yaml});
+  if (const std::string* yaml = config["yaml"].if_string())
+    texts.push_back({.origin = "yaml", .content = *yaml, .has_lines = true});
   if (const std::string* file = config["path"].if_string()) {
     path = Path("path");
     files.push_back(*file);

@@ -79,7 +79,7 @@ TEST_F(DataTest, AManifestThatComesTwiceIsRefused) {
   DataResponse response = read(*source, Value::object({{"content", twice + "---\n" + twice}}));
   EXPECT_EQ(text_of(response.diagnostics),
             "error: ConfigMap a comes twice [content]\n"
-            "  because   content and content\n"
+            "  because   content:1 and content:5\n"
             "  next      remove one of them\n");
 }
 

@@ -81,7 +81,8 @@ class GuardsDataSource final : public DataSource {
 
   Task<DataResponse> read(Context& context, Value config) override {
     DataResponse response;
-    std::vector<manifest::Text> texts{{.origin = "yaml", .content = std::string(config["yaml"].string_or(""))}};
+    std::vector<manifest::Text> texts{
+        {.origin = "yaml", .content = std::string(config["yaml"].string_or("")), .has_lines = true}};
     auto bundle = co_await manifest::read_with({}, {}, std::move(texts));
     if (!bundle) {
       for (const Error& error : bundle.error())

@@ -98,7 +98,7 @@ class ManifestsDataSource final : public DataSource {
     std::vector<std::string> files;
     std::vector<manifest::Text> texts;
     if (const std::string* content = config["content"].if_string())
-      texts.push_back({.origin = "content", .content = *content});
+      texts.push_back({.origin = "content", .content = *content, .has_lines = true});
     if (const std::string* pattern = config["pattern"].if_string()) {
       path = Path("pattern");
       Result<std::vector<std::string>> found = files_matching(*pattern);
@@ -160,7 +160,8 @@ class ManifestsFunction final : public Function {
 
   Task<std::expected<Value, FunctionError>> call(Context&, std::vector<Value> arguments) override {
     std::string content(arguments.empty() ? "" : arguments[0].string_or(""));
-    auto bundle = co_await manifest::read_with({}, {}, {{.origin = "content", .content = std::move(content)}});
+    auto bundle =
+        co_await manifest::read_with({}, {}, {{.origin = "content", .content = std::move(content), .has_lines = true}});
     if (!bundle) co_return std::unexpected(FunctionError{.text = bundle.error().front().message(), .argument = 0});
     Result<SortedManifests> sorted = sorted_manifests(*bundle);
     if (!sorted) co_return std::unexpected(FunctionError{.text = sorted.error().message(), .argument = 0});
