@@ -122,15 +122,16 @@ class Planning {
   // A tainted resource has one plan, of a create.
   Task<bool> refuse_as_tainted() {
     if (exists() || !request_.prior_private.is_null()) co_return false;
-    object::Key bare = object_->key(), key = bare;
+    object::Key key = object_->key();
     if (key.ns.empty()) key.ns = cluster_->default_namespace();
-    bare.ns.clear();
-    for (const object::Key* one : {&key, &bare}) {
-      if (!co_await stored_states_.protect(context_.clusters(), cluster_, one->text_with_group())) continue;
-      refuse_protected_state(*one);
-      co_return true;
+    bool is_protected = co_await stored_states_.protect(context_.clusters(), cluster_, key.text_with_group());
+    if (!is_protected) {
+      // Without discovery it is not known whether the kind has namespaces.
+      key.ns.clear();
+      is_protected = co_await stored_states_.protect(context_.clusters(), cluster_, key.text_with_group());
     }
-    co_return false;
+    if (is_protected) refuse_protected_state(key);
+    co_return is_protected;
   }
 
   void refuse_protected_state(const object::Key& key) {
