@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kube/faults/another_object.h"
 #include "object/containers.h"
 #include "readiness/timeouts.h"
 #include "removal/refusal.h"
@@ -31,7 +32,7 @@ Error not_deleted(const object::Key& key, const kube::Failure& failure) {
 }
 
 bool is_another(const kube::Failure& failure) {
-  return failure.is(FaultKind::not_found) || failure.is(FaultKind::conflict);
+  return failure.is(FaultKind::not_found) || (failure.fault() && kube::is_about_another_object(*failure.fault()));
 }
 
 // The advice of the engine names flags of the command line where attributes of the resource do the same.
@@ -120,7 +121,8 @@ class ObjectDeletion {
       }
       // The engine repeats what can be repeated.
       const kube::Fault* fault = removed.error().fault();
-      if (fault && fault->disposition != kube::Disposition::permanent) co_return false;
+      if (fault && (fault->disposition != kube::Disposition::permanent || fault->kind == FaultKind::conflict))
+        co_return false;
       result_ = failed(not_deleted(key_, removed.error()));
       co_return true;
     }

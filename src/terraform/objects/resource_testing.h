@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,14 +34,19 @@ class ObstructedTransport : public http::Transport {
           .status = status,
           .headers = {{"Content-Type", "application/json"}},
           .body = http::body_of(fmt::format(R"({{"kind":"Status","apiVersion":"v1","status":"Failure",)"
-                                            R"("reason":"{}","message":"may not","code":{}}})",
-                                            reason, status))};
+                                            R"("reason":"{}","message":"{}","code":{}}})",
+                                            reason, says, status))};
     }
     if (before) before(request);
+    if (std::optional<std::string> own = own_answer ? own_answer(request) : std::nullopt)
+      co_return http::Answer{.headers = {{"Content-Type", "application/json"}}, .body = http::body_of(*std::move(own))};
     co_return co_await to_.open(std::move(request));
   }
   std::function<bool(const http::Request&)> fails;
   std::function<int(const http::Request&)> answers;
+  std::string says = "may not";
+  // Returns the body of a 200 to give instead of carrying the request out.
+  std::function<std::optional<std::string>(const http::Request&)> own_answer;
   std::function<void(const http::Request&)> before;
   std::vector<std::string> sent;
 
