@@ -245,5 +245,18 @@ TEST_F(InjectTest, OldCasAreRetiredOnceThatIsProved) {
   EXPECT_THAT(proofs_.asked, IsEmpty());
 }
 
+TEST_F(InjectTest, ADryRunRetiresNothingAndSaysSo) {
+  configure("shop", {hook("a.example.com")});
+  Engine engine = this->engine();
+  Material material = ensured(engine).material;
+  inject({ca_});  // an earlier CA of ours
+  proofs_.serving = {Evidence::Verdict::proved, "served"};
+  std::string before = bundle("shop");
+  Engine dry(client_, spec_, {}, proofs_, {.dry_run = true});
+  EXPECT_TRUE(loop_.run(dry.inject(material))->has_stale);
+  EXPECT_THAT(proofs_.asked, IsEmpty());
+  EXPECT_EQ(bundle("shop"), before);
+}
+
 }  // namespace
 }  // namespace fairlead::certs

@@ -65,6 +65,41 @@ TEST_F(HolderTest, WritesAReleasedLeaseAsOthersUnderstandIt) {
   EXPECT_EQ(freed.duration, 1s);
 }
 
+TEST_F(HolderTest, GivesItBackOnceTheServerAnswersAgain) {
+  Process& one = start("one");
+  pass(1s);
+  loop_.run(one.stop());
+  one.network.for_writes = Mood::loses_requests;
+  auto story = [&]() -> Task<void> {
+    Scope scope(loop_, nullptr);
+    scope.spawn(one.holder.release());
+    (void)co_await sleep_for(loop_, 2s);
+    one.network.for_writes = Mood::good;
+    co_await scope.join();
+  };
+  loop_.run(story());
+  EXPECT_EQ(stored().holder, "");
+}
+
+TEST_F(HolderTest, LooksAtOnceWhenItsLeaseIsSaidToBeGone) {
+  Process& one = start("one");
+  pass(1s);
+  int writes = 0;
+  one.network.answers = [&](const http::Request& request) -> std::optional<http::Answer> {
+    if (request.method != "PUT" || ++writes > 1) return std::nullopt;
+    return http::Answer{.status = 404,
+                        .headers = {{"Content-Type", "application/json"}},
+                        .body = http::body_of(R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":)"
+                                              R"("NotFound","code":404,"message":"leases \"lock\" not found",)"
+                                              R"("details":{"group":"coordination.k8s.io","kind":"leases",)"
+                                              R"("name":"lock"}})")};
+  };
+  while (writes == 0) pass(10ms);
+  pass(100ms);
+  EXPECT_EQ(writes, 2);
+  EXPECT_TRUE(one.holder.holds());
+}
+
 TEST_F(HolderTest, TakesALapsedLeaseByItsOwnClock) {
   // The timestamps of the other are in the future, and do not count.
   store({.holder = "dead",

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "async/scope.h"
@@ -27,6 +29,7 @@ class Network final : public http::Transport {
   Task<Result<http::Answer>> open(http::Request request) override {
     bool writes = request.method != "GET";
     Mood mood = writes ? for_writes : for_reads;
+    if (std::optional<http::Answer> own = answers ? answers(request) : std::nullopt) co_return *std::move(own);
     if (mood == Mood::loses_answers) (void)co_await server_.open(request);
     if (mood == Mood::hangs)
       while (true) CO_TRY(co_await sleep_for(loop_, 1h));
@@ -41,6 +44,8 @@ class Network final : public http::Transport {
   Mood for_reads = Mood::good;
   Mood for_writes = Mood::good;
   Duration delay_of_answers{};
+  // Returns an answer to give instead of carrying the request out.
+  std::function<std::optional<http::Answer>(const http::Request&)> answers;
 
  private:
   Loop& loop_;

@@ -133,6 +133,13 @@ TEST(Runner, DifferentFailuresAreAFailure) {
   EXPECT_EQ(test.run().how, How::failed);
 }
 
+TEST(Runner, PhasesThatAreAllLateAreLate) {
+  Fixture test;
+  test.host.how["b/1"] = {How::timed_out};
+  test.host.how["c/1"] = {How::timed_out, How::timed_out, How::timed_out};
+  EXPECT_EQ(test.run().how, How::timed_out);
+}
+
 TEST(Runner, PhasesThatAreNotWantedAreSkipped) {
   Fixture test;
   test.pipeline.phases[0].is_wanted = test.pipeline.phases[1].is_wanted = false;

@@ -303,6 +303,20 @@ TEST_F(RetryTest, WithoutTheRightToSeeItTheWholeDelayIsWaited) {
   EXPECT_EQ(ending.attempts.front().waited, 10s);
 }
 
+TEST_F(RetryTest, WhatMayNotBeSeenIsNotThereBecauseSomethingElseWorks) {
+  install_webhook("0s");
+  (void)loop_.run(sleep_for(loop_, 30s));
+  Forbidding network(sandbox_.api_server(), "/customresourcedefinitions");
+  kube::Client client(loop_, network, nullptr, {});
+  Cluster cluster{.client = &client, .discovery = &discovery_, .default_namespace = "default", .text = {}};
+  Awaited awaited;
+  awaited.functional.push_back({.kinds = {"webhook"}, .name = "config", .is_webhook = true});
+  auto waited = [&] { return loop_.run(wait_for(cluster, awaited, {}, loop_.now() + 10s, journal_, &stop_)).how; };
+  EXPECT_EQ(waited(), Waited::How::there);
+  awaited.ready.push_back({.kinds = {"customresourcedefinitions.apiextensions.k8s.io"}, .name = "w.example.com"});
+  EXPECT_EQ(waited(), Waited::How::unknown);
+}
+
 TEST_F(RetryTest, WithoutAClusterTheWholeDelayIsWaited) {
   is_unreachable_ = true;
   Ending ending = retry({{.exit_status = 1, .output = kRace}, {}}, {.delay = 7s});

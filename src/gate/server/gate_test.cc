@@ -27,6 +27,18 @@ TEST_F(GateTest, a_request_goes_on_once_the_webhook_works) {
   EXPECT_GE(gate_->counts()[Decided::waited], 1U);
 }
 
+TEST_F(GateTest, a_request_has_the_webhook_called_at_once) {
+  start_gate();
+  install_operator();
+  pass(1s);
+  // Nobody waits, so that the next look is half a second away.
+  for (size_t calls = caller_.calls; caller_.calls == calls;) pass(10ms);
+  webhook_listens();
+  Written result = written();
+  EXPECT_TRUE(result.stored) << result.text;
+  EXPECT_LT(result.took, 100ms);
+}
+
 TEST_F(GateTest, a_client_that_was_refused_comes_again) {
   options_.holds = 0;
   start_gate();
