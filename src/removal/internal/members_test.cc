@@ -283,6 +283,18 @@ TEST_F(MembersTest, AKindThatMayNotBeListedHoldsANamespace) {
   EXPECT_THAT(states(ending), HasSubstr("Namespace shared kept\n")) << reports(ending);
 }
 
+TEST_F(MembersTest, AKindThatMayNotBeListedHoldsNoNamespaceThatGoesWithAllThatIsInIt) {
+  have_shop();
+  have_shared();
+  put(std::string(kWidgets));
+  pass(std::chrono::seconds(5));
+  network_.forbids = [](const http::Request& request) {
+    return request.method == "GET" && request.target.contains("/namespaces/shared/widgets");
+  };
+  Ending ending = remove_shop({.with_contents = true});
+  EXPECT_THAT(states(ending), HasSubstr("Namespace shared gone\n")) << reports(ending);
+}
+
 // The run reads the members while the CRD still exists, and what is deleted with them when it no longer does.
 TEST_F(MembersTest, ADefinitionThatGoesMeanwhileDoesNotHoldANamespace) {
   have_shop();

@@ -1,6 +1,7 @@
 // Objects that left the manifests are deleted, and nothing of the bundle with them.
 #include <gmock/gmock.h>
 
+#include "kube/interceptor_testing.h"
 #include "rollout/rollout_testing.h"
 
 namespace fairlead::rollout {
@@ -172,6 +173,23 @@ TEST_F(RolloutTest, TheRecordNoLongerNamesKindsThatWerePruned) {
   EXPECT_EQ(covered(), "ConfigMap,Secret in kube-public");
   EXPECT_EQ(apply(map, pruning()).how, Ending::How::done) << events();
   EXPECT_EQ(covered(), "ConfigMap in ");
+}
+
+TEST_F(RolloutTest, TheRecordDoesNotNameKindsThatSomebodyElseDeletedBeforeTheyWerePruned) {
+  std::string map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: \"1\"}\n";
+  std::string secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: kube-public}\n";
+  EXPECT_EQ(apply(map + secret, pruning()).how, Ending::How::done) << events();
+  kube::Interceptor network(sandbox_.api_server());
+  network.before = [&](const http::Request& request) -> Task<void> {
+    if (request.method != "PATCH" || !request.target.contains("/configmaps/a")) co_return;
+    EXPECT_TRUE(co_await client_.request({.method = "DELETE", .target = "/api/v1/namespaces/kube-public/secrets/s"}));
+  };
+  map.replace(map.find("\"1\""), 3, "\"2\"");
+  Ending ending = apply_through(network, map, pruning());
+  EXPECT_EQ(states(ending), "ConfigMap default/a changed\nSecret kube-public/s removed\n") << reports(ending);
+  Json record = get("/api/v1/namespaces/default/configmaps/fairlead-shop");
+  EXPECT_EQ(record["metadata"]["annotations"]["applyset.kubernetes.io/contains-group-kinds"].string_or(""),
+            "ConfigMap");
 }
 
 TEST_F(RolloutTest, ADryRunTellsWhatWouldBePruned) {
