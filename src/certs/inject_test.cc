@@ -186,6 +186,12 @@ TEST_F(InjectTest, WhatCainjectorKeepsIsLeftToIt) {
   EXPECT_EQ(bundle("shop"), "");
 }
 
+TEST_F(InjectTest, AnOldCaThatCannotBeRemovedIsNotTriedAgainAndAgain) {
+  configure("shop", {hook("a.example.com", "hook", member(ca_.to_pem()))}, "Validating",
+            R"({"cert-manager.io/inject-ca-from":"shop/serving"})");
+  EXPECT_FALSE(inject({authority("hook.shop.svc CA")}).has_stale);
+}
+
 TEST_F(InjectTest, OnlyWhatIsNamed) {
   configure("shop", {hook("a.example.com")});
   configure("more", {hook("b.example.com")});

@@ -381,6 +381,19 @@ TEST_F(ClaimTest, AClaimThatIsGivenBackWithoutAnAnswerIsNotLost) {
   }
 }
 
+TEST_F(ClaimTest, AClaimThatIsTakenWithoutAnAnswerIsNotTakenForThatOfAnotherRun) {
+  LostAnswers server(sandbox_.api_server());
+  kube::Client client(loop_, server, nullptr, {});
+  std::unique_ptr<Inventory> ann = *loop_.run(Inventory::open(client, discovery_, named("ann")));
+  server.active = true;
+  loop_.call_after(std::chrono::milliseconds(100), [&] { server.active = false; });
+  TimePoint begun = loop_.now();
+  EXPECT_EQ(said(loop_.run(ann->claim(config_maps_in("a")))), "");
+  EXPECT_GE(server.lost, 1);
+  EXPECT_TRUE(ann->claimed());
+  EXPECT_LT(loop_.now() - begun, seconds(2));
+}
+
 TEST_F(ClaimTest, AClaimThatIsCancelledWhileItIsWrittenCanBeGivenBack) {
   LateAnswers late(loop_, sandbox_.api_server(), seconds(1), LateAnswers::To::all);
   kube::Client client(loop_, late, nullptr, {});

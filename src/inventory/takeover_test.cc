@@ -49,6 +49,12 @@ TEST(Takeover, ToolsThatApplyOnTheirOwnSideGiveTheirFields) {
   EXPECT_EQ(former_managers(object_with({entry("kubectl", "Apply", kReplicas)}), shop()), Managers());
 }
 
+TEST(Takeover, ToolsThatApplyOnTheirOwnSideGiveWayEvenIfTheObjectCannotBeRead) {
+  EXPECT_TRUE(gives_way("kubectl-client-side-apply", Json(), shop()));
+  EXPECT_TRUE(gives_way("me", Json(), shop()));
+  EXPECT_FALSE(gives_way("kubectl-edit", Json(), shop()));
+}
+
 TEST(Takeover, PredecessorsGiveWhatTheyApplied) {
   EXPECT_EQ(former_managers(object_with({entry("fairlead", "Apply", kReplicas)}), shop()), Managers{"fairlead"});
   EXPECT_EQ(former_managers(object_with({entry("me", "Apply", kReplicas)}), shop()), Managers{"me"});

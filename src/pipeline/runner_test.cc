@@ -40,6 +40,7 @@ class FakeHost final : public Host {
 
   Task<void> tell(Event event) override {
     events.push_back(fmt::format("{} {}: {}", event.phase, event.name, event.message));
+    if (told) told(events.back());
     co_return;
   }
 
@@ -51,6 +52,7 @@ class FakeHost final : public Host {
   }
 
   std::map<std::string, std::vector<How>> how;
+  std::function<void(const std::string&)> told;
   std::vector<std::string> log;
   std::vector<std::string> events;
   std::vector<std::string> saved;
@@ -162,6 +164,16 @@ TEST(Runner, AnInterruptedRunGoesOn) {
   EXPECT_EQ(test.loop.run(run(test.loop, test.pipeline, test.state, test.host, other)).how, How::done);
   EXPECT_EQ(test.host.log.front(), "begin a/2");
   EXPECT_EQ(test.host.events.front(), "a phase_resumed: goes on with step 2 of 2");
+}
+
+TEST(Runner, NoPhaseBeginsAfterAnInterruption) {
+  Fixture test;
+  test.host.told = [&](const std::string& event) {
+    if (event.starts_with("a phase_completed")) test.stop.cancel();
+  };
+  EXPECT_EQ(test.run().how, How::interrupted);
+  EXPECT_EQ(test.statuses(), "a completed\nb pending\nc pending\nd pending\n");
+  EXPECT_EQ(test.host.events.back(), "a phase_completed: 2 steps");
 }
 
 TEST(Runner, AnInterruptionEndsThePauseBeforeARetry) {

@@ -242,6 +242,20 @@ class GateTest : public testing::Test {
     return results;
   }
 
+  // Whether a review of a Widget by this user is answered with yes, within a second.
+  bool is_let_through(std::string_view user) {
+    std::string review = fmt::format(
+        R"({{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"1","operation":"CREATE",
+            "kind":{{"group":"shop.example.com","version":"v1","kind":"Widget"}},
+            "resource":{{"group":"shop.example.com","version":"v1","resource":"widgets"}},"namespace":"team",
+            "name":"w","userInfo":{{"username":"{}"}},
+            "object":{{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{{"name":"w"}}}}}}}})",
+        user);
+    Result<http::Response> answer = loop_.run(ask(
+        {.method = "POST", .target = std::string(kPath) + "?timeout=1s", .headers = {}, .body = std::move(review)}));
+    return answer && answer->body.contains(R"("allowed":true)");
+  }
+
   std::vector<std::string> own_configurations() {
     std::vector<std::string> names;
     Json list = send("GET", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations");
