@@ -17,9 +17,9 @@ class ForcingTest : public RemovalTest {
   static bool patches(const http::Request& request, std::string_view path) {
     return request.method == "PATCH" && request.target.contains(path);
   }
-  Task<void> patch_held(std::string patch) {
+  Task<void> patch_held(std::string patch, std::string_view ns = "default") {
     auto done = co_await admin_.request({.method = "PATCH",
-                                         .target = "/api/v1/namespaces/default/configmaps/held",
+                                         .target = fmt::format("/api/v1/namespaces/{}/configmaps/held", ns),
                                          .content_type = "application/merge-patch+json",
                                          .body = std::move(patch)});
     EXPECT_TRUE(done);
@@ -87,6 +87,20 @@ TEST_F(ForcingTest, ContentsOfANamespaceThatMayNotBeChangedAreReported) {
   EXPECT_THAT(texts(EventKind::error, "not forced"),
               testing::Contains("ConfigMap team/held: the finalizers could not be removed"))
       << events();
+}
+
+TEST_F(ForcingTest, ContentsOfANamespaceThatAreDeletedMeanwhileAreDeleted) {
+  put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n" +
+      config_map("held", "finalizers: [acme.dev/never]", "team"));
+  bool is_outrun = false;
+  network_.before = [&](const http::Request& request) -> Task<void> {
+    if (!patches(request, "/configmaps/held") || std::exchange(is_outrun, true)) co_return;
+    co_await patch_held(R"({"metadata":{"finalizers":null}})", "team");
+  };
+  Ending ending = remove_named({"namespace/team"}, forcing());
+  EXPECT_EQ(ending.how, How::done) << reports(ending) << events();
+  EXPECT_TRUE(is_outrun);
+  EXPECT_EQ(count_events(EventKind::error, "not forced"), 0U) << events();
 }
 
 TEST_F(ForcingTest, FinalizersOfKubernetesStayWhileThereAreOthers) {

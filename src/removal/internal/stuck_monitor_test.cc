@@ -40,6 +40,22 @@ TEST_F(RemovalTest, ADeadOperatorIsNamedEarlyAndHoldsTheRest) {
                 "for Widget default/one (an instance of it), …"));
 }
 
+TEST_F(RemovalTest, AReminderCountsWhatItDoesNotName) {
+  auto reminder_of = [&](std::string_view prefix, int count) {
+    std::vector<std::string> names;
+    for (int i = 0; i < count; ++i) {
+      std::string name = fmt::format("{}-{}", prefix, i);
+      put(config_map(name, "finalizers: [acme.dev/never]"));
+      names.push_back("configmap/" + name);
+    }
+    (void)remove_named(std::move(names), {.timeout = minutes(1)});
+    auto first = std::ranges::find(events_, EventKind::waiting, &journal::Event::kind);
+    return first == events_.end() ? std::string() : first->text;
+  };
+  EXPECT_THAT(reminder_of("five", 5), testing::AllOf(HasSubstr("five-4"), testing::Not(HasSubstr("more"))));
+  EXPECT_THAT(reminder_of("six", 6), testing::EndsWith("; and 1 more"));
+}
+
 TEST_F(RemovalTest, RemovedTooEarlyTheOperatorIsMissed) {
   put(std::string(kWidgets) + widget("one", "widgets.acme.dev/cleanup"));
   Ending ending = remove_named({"widget/one"}, {.timeout = minutes(1)});
