@@ -50,6 +50,14 @@ TEST_F(ObjectDeletionTest, AnyOtherConflictIsNoReasonToForgetTheObject) {
   EXPECT_TRUE(get(std::string(kSettings)).is_null());
 }
 
+TEST_F(ObjectDeletionTest, AnObjectThatLostItsAnnotationIsDeletedAllTheSame) {
+  EXPECT_EQ(text_of(apply(with(config_map("{a: \"1\"}")))), "");
+  TestPlan planned = plan({});
+  merge(std::string(kSettings), R"({"metadata":{"annotations":null}})");
+  EXPECT_EQ(text_of(apply_plan(planned, {})), "");
+  EXPECT_TRUE(get(std::string(kSettings)).is_null());
+}
+
 TEST_F(ObjectDeletionTest, WhatMayNotBeDeletedStaysInTheState) {
   EXPECT_EQ(text_of(apply(with(config_map("{a: \"1\"}")))), "");
   refuse_deletions(403, "may not");

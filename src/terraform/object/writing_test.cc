@@ -143,6 +143,28 @@ TEST_F(ObjectWritingTest, WhoeverMayOnlyReadGetsAPlanThatIsNotExact) {
   EXPECT_TRUE(changed.planned["managed_state_projection"].is_unknown());
 }
 
+TEST_F(ObjectWritingTest, AWarningThatThePlanCouldNotShowIsShownByTheApply) {
+  Value config = with(config_map("{a: \"1\"}"));
+  transport_.warns = "this is deprecated";
+  auto applied = [&](const TestPlan& planned) {
+    Context context = this->context();
+    ApplyResponse response = loop_.run(resource_->apply(context, {.prior = {},
+                                                                  .planned = planned.planned,
+                                                                  .config = config_of(config),
+                                                                  .planned_private = planned.planned_private,
+                                                                  .planned_identity = {}}));
+    return text_of(response.diagnostics);
+  };
+  TestPlan planned = plan(config);
+  EXPECT_TRUE(text_of(planned.diagnostics).contains("this is deprecated")) << text_of(planned.diagnostics);
+  EXPECT_EQ(applied(planned), "");
+  request("DELETE", std::string(kSettings), "{}");
+  transport_.answers = [](const http::Request& request) { return request.target.contains("dryRun") ? 500 : 0; };
+  planned = plan(config);
+  EXPECT_FALSE(text_of(planned.diagnostics).contains("this is deprecated")) << text_of(planned.diagnostics);
+  EXPECT_TRUE(applied(planned).contains("this is deprecated"));
+}
+
 TEST_F(ObjectWritingTest, AnImportKeepsTheIdOfTheResourceThatMadeTheObject) {
   EXPECT_EQ(text_of(apply(with(config_map("{a: \"1\"}")))), "");
   Context context = this->context();

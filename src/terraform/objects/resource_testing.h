@@ -40,11 +40,16 @@ class ObstructedTransport : public http::Transport {
     if (before) before(request);
     if (std::optional<std::string> own = own_answer ? own_answer(request) : std::nullopt)
       co_return http::Answer{.headers = {{"Content-Type", "application/json"}}, .body = http::body_of(*std::move(own))};
-    co_return co_await to_.open(std::move(request));
+    bool writes = request.method == "PATCH";
+    Result<http::Answer> answer = co_await to_.open(std::move(request));
+    if (answer && writes && !warns.empty()) answer->headers.set("Warning", fmt::format("299 - \"{}\"", warns));
+    co_return answer;
   }
   std::function<bool(const http::Request&)> fails;
   std::function<int(const http::Request&)> answers;
   std::string says = "may not";
+  // What each apply and patch is warned of.
+  std::string warns;
   // Returns the body of a 200 to give instead of carrying the request out.
   std::function<std::optional<std::string>(const http::Request&)> own_answer;
   std::function<void(const http::Request&)> before;
