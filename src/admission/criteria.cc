@@ -158,16 +158,20 @@ Conditions evaluate_conditions(const std::vector<Condition>& conditions, Failure
   for (const Condition& condition : conditions) {
     Result<cel::Value> value = condition.expression.evaluate(bindings, budget);
     if (!value) {
-      if (value.error().kind() == ErrorKind::limit) {
-        result.undecided = true;
-      } else if (std::find(errors.begin(), errors.end(), value.error().what()) == errors.end()) {
+      bool is_limit = value.error().kind() == ErrorKind::limit;
+      if (is_limit) result.undecided = true;
+      else ++result.errors;
+      if (!is_limit && std::find(errors.begin(), errors.end(), value.error().what()) == errors.end())
         errors.push_back(value.error().what());
-      }
       continue;
     }
     // Any one that is false decides, whatever the others end in.
     if (const bool* met = value->if_bool(); met != nullptr && !*met)
-      return {.outcome = Conditions::Outcome::not_met, .undecided = false, .condition = condition.name, .error = {}};
+      return {.outcome = Conditions::Outcome::not_met,
+              .undecided = false,
+              .condition = condition.name,
+              .error = {},
+              .errors = result.errors};
   }
   if (errors.empty()) return result;
   if (policy == FailurePolicy::ignore) {

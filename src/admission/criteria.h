@@ -79,6 +79,8 @@ struct Conditions {
   std::string condition;
   // What is wrong, where the failure policy does not hide it.
   std::string error;
+  // How many conditions could not be evaluated.
+  size_t errors = 0;
 };
 Conditions evaluate_conditions(const std::vector<Condition>& conditions, FailurePolicy policy,
                                const cel::Bindings& bindings);

@@ -9,6 +9,14 @@
 namespace fairlead::admission {
 namespace {
 
+// What the real server counts a call as that brought no valid answer, one that it could not make, and an answer that it
+// could not use.
+constexpr int kNoAnswer = 503;
+constexpr int kNotCallable = 400;
+constexpr int kUnusable = 0;
+
+bool is_success(int http) { return http >= 200 && http <= 206; }
+
 // Why a webhook cannot be called at all.
 struct Obstacle {
   // A Status, where the failure policy does not count.
@@ -52,6 +60,32 @@ void gather(const Webhook& webhook, const Response& response, Gathered& gathered
   for (const std::string& warning : response.warnings) gathered.warnings.push_back(warning);
 }
 
+void count_conditions(const Webhook& webhook, const Match& match, Gathered& gathered) {
+  if (!match.condition_errors) return;
+  gathered.encounters.push_back(
+      {.webhook = &webhook, .how = Encounter::How::conditions, .condition_errors = *match.condition_errors});
+}
+
+void count_failure(const Webhook& webhook, int code, Gathered& gathered) {
+  gathered.encounters.push_back({.webhook = &webhook,
+                                 .how = Encounter::How::failed,
+                                 .code = code,
+                                 .is_rejected = webhook.failure_policy == FailurePolicy::fail});
+}
+
+void count_unusable(const Webhook& webhook, Gathered& gathered) {
+  gathered.encounters.push_back(
+      {.webhook = &webhook, .how = Encounter::How::unusable, .code = kUnusable, .is_rejected = true});
+}
+
+// Returns the refusal of a webhook that denied the request.
+Json denied(const Webhook& webhook, const Response& response, Gathered& gathered) {
+  Json status = denial_status(webhook.name, response.status);
+  gathered.encounters.push_back(
+      {.webhook = &webhook, .how = Encounter::How::denied, .code = int(status["code"].int_or(0)), .is_rejected = true});
+  return status;
+}
+
 }  // namespace
 
 Mutation::Mutation(const std::vector<Webhook>& hooks, Attributes attributes, MakeUid make_uid)
@@ -73,6 +107,7 @@ const Call* Mutation::next() {
 
 bool Mutation::prepare(const Webhook& webhook) {
   Match matched = match(webhook, attributes_);
+  count_conditions(webhook, matched, gathered_);
   if (matched.outcome == Match::Outcome::refused) refuse(std::move(matched.status));
   if (matched.outcome != Match::Outcome::yes) return false;
   // A hook is never called for the first time in the second round.
@@ -84,9 +119,9 @@ bool Mutation::prepare(const Webhook& webhook) {
     return true;
   }
   if (!call.error().status.is_null()) {
-    refuse(std::move(call.error().status));
+    refuse_answer(webhook, std::move(call.error().status));
   } else {
-    failed_call(webhook, call.error().tail);
+    failed_call(webhook, call.error().tail, kNotCallable);
     if (webhook.reinvocation == Webhook::Reinvocation::if_needed) called_.insert(webhook.id);
   }
   return false;
@@ -96,7 +131,13 @@ void Mutation::refuse(Json status) {
   if (status_.is_null()) status_ = std::move(status);
 }
 
-void Mutation::failed_call(const Webhook& webhook, std::string_view tail) {
+void Mutation::refuse_answer(const Webhook& webhook, Json status) {
+  count_unusable(webhook, gathered_);
+  refuse(std::move(status));
+}
+
+void Mutation::failed_call(const Webhook& webhook, std::string_view tail, int code) {
+  count_failure(webhook, code, gathered_);
   if (webhook.failure_policy == FailurePolicy::fail) return refuse(call_failure_status(webhook.name, tail));
   gathered_.failed_open.push_back(webhook.name);
   gathered_.audit_annotations.emplace_back(
@@ -107,10 +148,13 @@ void Mutation::answered(const Answer& answer) {
   if (!call_) return;
   const Webhook& webhook = *call_->webhook;
   std::expected<Response, std::string> response = read_answer(call_->version, call_->uid, true, answer);
-  if (!response) return failed(response.error());
+  if (!response) {
+    failed_call(webhook, response.error(), is_success(answer.http) ? kNoAnswer : answer.http);
+    return finish(webhook, false);
+  }
   gather(webhook, *response, gathered_);
   if (!response->allowed) {
-    refuse(denial_status(webhook.name, response->status));
+    refuse(denied(webhook, *response, gathered_));
     return finish(webhook, false);
   }
   apply(webhook, *response);
@@ -119,37 +163,47 @@ void Mutation::answered(const Answer& answer) {
 void Mutation::failed(std::string_view tail) {
   if (!call_) return;
   const Webhook& webhook = *call_->webhook;
-  failed_call(webhook, tail);
+  failed_call(webhook, tail, kNoAnswer);
   finish(webhook, false);
 }
 
-void Mutation::expire() { refuse(request_timed_out()); }
+void Mutation::expire() {
+  if (call_) count_failure(*call_->webhook, kNoAnswer, gathered_);
+  refuse(request_timed_out());
+}
 
 void Mutation::apply(const Webhook& webhook, const Response& response) {
-  if (response.patch.empty()) return finish(webhook, false);
+  auto allow = [&](bool changed) {
+    gathered_.encounters.push_back({.webhook = &webhook});
+    finish(webhook, changed);
+  };
+  if (response.patch.empty()) return allow(false);
   Result<Json> patch = Json::parse(response.patch);
   Result<void> checked = patch ? check_json_patch(*patch) : Result<void>(std::unexpected(patch.error()));
   if (!checked)
     return failed(fmt::format("received undecodable patch in webhook response: {}", checked.error().what()));
-  if (patch->items().empty()) return finish(webhook, false);
+  if (patch->items().empty()) return allow(false);
   if (attributes_.object.is_null()) {
-    refuse(internal_error(
-        fmt::format("admission webhook {} attempted to modify the object, which is not supported for this operation",
-                    go_quoted(webhook.name))));
+    refuse_answer(webhook,
+                  internal_error(fmt::format(
+                      "admission webhook {} attempted to modify the object, which is not supported for this operation",
+                      go_quoted(webhook.name))));
     return finish(webhook, false);
   }
-  if (response.patch_type != "JSONPatch")
-    return failed(fmt::format("unsupported patch type {}", go_quoted(response.patch_type)));
+  if (response.patch_type != "JSONPatch") {
+    failed_call(webhook, fmt::format("unsupported patch type {}", go_quoted(response.patch_type)), kNotCallable);
+    return finish(webhook, false);
+  }
   Result<Json> before = in_version(attributes_, attributes_.object, call_->target.kind);
   Result<Json> after = before ? apply_json_patch(*before, *patch) : before;
   if (!after) {
     // The failure policy does not count for a patch that does not fit.
-    refuse(internal_error(after.error().message()));
+    refuse_answer(webhook, internal_error(after.error().message()));
     return finish(webhook, false);
   }
   bool changed = !after->same_as(*before);
   attributes_.object = *std::move(after);
-  finish(webhook, changed);
+  allow(changed);
 }
 
 void Mutation::finish(const Webhook& webhook, bool changed) {
@@ -174,6 +228,7 @@ Validation::Validation(const std::vector<Webhook>& hooks, const Attributes& attr
   for (const Webhook& webhook : hooks) {
     if (webhook.kind != Webhook::Kind::validating) continue;
     Match found = match(webhook, attributes);
+    count_conditions(webhook, found, gathered_);
     if (found.outcome == Match::Outcome::refused) {
       refuse(std::move(found.status));
       return;
@@ -189,9 +244,10 @@ Validation::Validation(const std::vector<Webhook>& hooks, const Attributes& attr
       calls_.push_back(*std::move(call));
       places_.push_back(i);
     } else if (!call.error().status.is_null()) {
+      count_unusable(webhook, gathered_);
       refuse(std::move(call.error().status));
     } else {
-      failed_call(webhook, i, call.error().tail);
+      failed_call(webhook, i, call.error().tail, kNotCallable);
     }
   }
 }
@@ -200,7 +256,8 @@ void Validation::refuse(Json status) {
   if (status_.is_null()) status_ = std::move(status);
 }
 
-void Validation::failed_call(const Webhook& webhook, size_t index, std::string_view tail) {
+void Validation::failed_call(const Webhook& webhook, size_t index, std::string_view tail, int code) {
+  count_failure(webhook, code, gathered_);
   if (webhook.failure_policy == FailurePolicy::fail) return refuse(call_failure_status(webhook.name, tail));
   gathered_.failed_open.push_back(webhook.name);
   gathered_.audit_annotations.emplace_back(
@@ -210,13 +267,20 @@ void Validation::failed_call(const Webhook& webhook, size_t index, std::string_v
 void Validation::answered(size_t call, const Answer& answer) {
   const Webhook& webhook = *calls_[call].webhook;
   std::expected<Response, std::string> response = read_answer(calls_[call].version, calls_[call].uid, false, answer);
-  if (!response) return failed(call, response.error());
+  if (!response)
+    return failed_call(webhook, places_[call], response.error(), is_success(answer.http) ? kNoAnswer : answer.http);
   gather(webhook, *response, gathered_);
-  if (!response->allowed) refuse(denial_status(webhook.name, response->status));
+  if (!response->allowed) return refuse(denied(webhook, *response, gathered_));
+  gathered_.encounters.push_back({.webhook = &webhook});
 }
 
-void Validation::failed(size_t call, std::string_view tail) { failed_call(*calls_[call].webhook, places_[call], tail); }
+void Validation::failed(size_t call, std::string_view tail) {
+  failed_call(*calls_[call].webhook, places_[call], tail, kNoAnswer);
+}
 
-void Validation::expire() { refuse(request_timed_out()); }
+void Validation::expire(size_t call) {
+  count_failure(*calls_[call].webhook, kNoAnswer, gathered_);
+  refuse(request_timed_out());
+}
 
 }  // namespace fairlead::admission

@@ -35,6 +35,26 @@ struct Call {
   int timeout_seconds = 10;
 };
 
+// What an API server counts of a webhook that a request met.
+struct Encounter {
+  enum class How {
+    allowed,
+    denied,
+    // There was no valid answer. `is_rejected` says whether that refused the request.
+    failed,
+    // The answer was valid, and of no use: a patch that does not fit.
+    unusable,
+    // Its matchConditions were evaluated; `condition_errors` of them could not be.
+    conditions
+  };
+  const Webhook* webhook = nullptr;
+  How how = How::allowed;
+  // The HTTP status that stands for the outcome.
+  int code = 200;
+  bool is_rejected = false;
+  size_t condition_errors = 0;
+};
+
 // What came of the calls so far, apart from a refusal.
 struct Gathered {
   std::vector<std::string> warnings;
@@ -43,6 +63,7 @@ struct Gathered {
   std::vector<std::string> failed_open;
   // Some condition could not be evaluated here, and counted as met.
   bool undecided = false;
+  std::vector<Encounter> encounters;
 };
 
 // Mutating webhooks are matched on what those before them have made of the object. When all are through and one has
@@ -58,7 +79,7 @@ class Mutation {
   void answered(const Answer& answer);
   // There was no answer: "failed to call webhook: Post \"https://…\": context deadline exceeded"
   void failed(std::string_view tail);
-  // The request's own time is up.
+  // The request's own time is up, before the call or during it.
   void expire();
 
   // Null unless the request is refused.
@@ -70,7 +91,9 @@ class Mutation {
  private:
   bool prepare(const Webhook& webhook);
   void refuse(Json status);
-  void failed_call(const Webhook& webhook, std::string_view tail);
+  // The answer of the webhook is of no use.
+  void refuse_answer(const Webhook& webhook, Json status);
+  void failed_call(const Webhook& webhook, std::string_view tail, int code);
   void apply(const Webhook& webhook, const Response& response);
   void finish(const Webhook& webhook, bool changed);
 
@@ -97,14 +120,15 @@ class Validation {
   const std::vector<Call>& calls() const { return calls_; }
   void answered(size_t call, const Answer& answer);
   void failed(size_t call, std::string_view tail);
-  void expire();
+  // The request's own time is up, before the call or during it.
+  void expire(size_t call);
 
   const Json& status() const { return status_; }
   const Gathered& gathered() const { return gathered_; }
 
  private:
   void refuse(Json status);
-  void failed_call(const Webhook& webhook, size_t index, std::string_view tail);
+  void failed_call(const Webhook& webhook, size_t index, std::string_view tail, int code);
 
   std::vector<Call> calls_;
   // The place of each call among the hooks that matched, for the audit log.

@@ -272,7 +272,7 @@ TEST(Dispatch, ValidatesAllAtOnceAndTellsTheFirstRefusal) {
       "kind":"AdmissionReview","response":{"uid":"uid-2","allowed":false,"status":{"code":418,"message":"no"}}})"});
   EXPECT_EQ(validation.status().dump(), R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
                                         R"("message":"admission webhook \"b\" denied the request: no","code":418})");
-  validation.expire();
+  validation.expire(1);
   EXPECT_EQ(validation.status()["code"].int_or(0), 418);
   EXPECT_EQ(validation.gathered().warnings, (std::vector<std::string>{"mind it"}));
   EXPECT_EQ(validation.gathered().failed_open, (std::vector<std::string>{"a"}));
@@ -320,6 +320,81 @@ TEST(Dispatch, ConvertsForEachHook) {
   mutation.answered(allowed("uid-1", R"([{"op":"add","path":"/spec","value":1}])"));
   EXPECT_EQ(mutation.next(), nullptr);
   EXPECT_EQ(mutation.object()->dump(), R"({"apiVersion":"g/v1","kind":"Thing","metadata":{"name":"x"},"spec":1})");
+}
+
+// What an API server counts of each webhook, one per line.
+std::string shown(const std::vector<Encounter>& encounters) {
+  constexpr std::string_view kHow[] = {"allowed", "denied", "failed", "unusable", "conditions"};
+  std::string text;
+  for (const Encounter& one : encounters)
+    text += fmt::format("{} {} {}{}{}\n", one.webhook->name, kHow[size_t(one.how)], one.code,
+                        one.is_rejected ? " rejected" : "",
+                        one.how == Encounter::How::conditions ? fmt::format(" {}", one.condition_errors) : "");
+  return text;
+}
+
+Answer denied(std::string_view uid, std::string_view status) {
+  Answer answer = allowed(uid);
+  answer.body.replace(answer.body.find("true"), 4, "false");
+  answer.body.insert(answer.body.find("\"allowed\""), fmt::format(R"("status":{},)", status));
+  return answer;
+}
+
+TEST(Dispatch, CountsWhatBecameOfEachWebhook) {
+  std::vector<Webhook> hooks = {hook(R"({"name":"a"})"),
+                                hook(R"({"name":"b"})"),
+                                hook(R"({"name":"c","failurePolicy":"Ignore"})"),
+                                hook(R"({"name":"d"})"),
+                                hook(R"({"name":"e"})"),
+                                hook(R"({"name":"f","failurePolicy":"Ignore"})"),
+                                hook(R"({"name":"none","rules":[]})")};
+  Validation validation(hooks, config_map(), counting());
+  validation.answered(0, allowed("uid-1"));
+  validation.answered(1, denied("uid-2", R"({"code":403,"message":"no"})"));
+  validation.failed(2, "failed to call webhook: EOF");
+  validation.answered(3, {.http = 404, .content_type = "text/plain", .body = "no"});
+  validation.answered(4, {.http = 200, .content_type = "application/json", .body = "{"});
+  validation.expire(5);
+  EXPECT_EQ(shown(validation.gathered().encounters),
+            "a allowed 200\n"
+            "b denied 403 rejected\n"
+            "c failed 503\n"
+            "d failed 404 rejected\n"
+            "e failed 503 rejected\n"
+            "f failed 503\n");
+}
+
+TEST(Dispatch, CountsPatchesThatCannotBeUsed) {
+  auto counted = [](std::string_view patch) {
+    std::vector<Webhook> hooks = {hook(R"({"name":"w"})", true)};
+    Mutation mutation(hooks, config_map(), counting());
+    EXPECT_NE(mutation.next(), nullptr);
+    mutation.answered(allowed("uid-1", patch));
+    return shown(mutation.gathered().encounters);
+  };
+  EXPECT_EQ(counted(R"([{"op":"add","path":"/metadata/labels","value":{"a":"b"}}])"), "w allowed 200\n");
+  EXPECT_EQ(counted("[]"), "w allowed 200\n");
+  EXPECT_EQ(counted(R"([{"op":"remove","path":"/no/such/path"}])"), "w unusable 0 rejected\n");
+  EXPECT_EQ(counted("{"), "w failed 503 rejected\n");
+  std::vector<Webhook> hooks = {hook(R"({"name":"w"})", true)};
+  Mutation mutation(hooks, config_map(), counting());
+  EXPECT_NE(mutation.next(), nullptr);
+  mutation.expire();
+  EXPECT_EQ(shown(mutation.gathered().encounters), "w failed 503 rejected\n");
+}
+
+TEST(Dispatch, CountsConditions) {
+  auto counted = [](std::string_view conditions) {
+    std::vector<Webhook> hooks = {hook(fmt::format(R"({{"name":"w","matchConditions":{}}})", conditions))};
+    return shown(Validation(hooks, config_map(), counting()).gathered().encounters);
+  };
+  EXPECT_EQ(counted(R"([{"name":"c","expression":"true"}])"), "w conditions 200 0\n");
+  EXPECT_EQ(counted(R"([{"name":"c","expression":"object.no"},{"name":"d","expression":"object.no"}])"),
+            "w conditions 200 2\n");
+  // The one that is false decides.
+  EXPECT_EQ(counted(R"([{"name":"c","expression":"object.no"},{"name":"d","expression":"false"},
+                        {"name":"e","expression":"object.no"}])"),
+            "w conditions 200 1\n");
 }
 
 }  // namespace

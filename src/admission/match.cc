@@ -44,16 +44,20 @@ Match match(const Webhook& webhook, const Attributes& attributes) {
                                                {"oldObject", cel::Value::of(*old_object)},
                                                {"request", cel::Value::of(request)}});
   switch (conditions.outcome) {
-    case Conditions::Outcome::met: result.undecided = conditions.undecided; return result;
+    case Conditions::Outcome::met: result.undecided = conditions.undecided; break;
     case Conditions::Outcome::not_met:
-      return {.outcome = Match::Outcome::no,
-              .target = {},
-              .undecided = false,
-              .condition = conditions.condition,
-              .status = {}};
-    case Conditions::Outcome::failed: break;
+      result = {.outcome = Match::Outcome::no,
+                .target = {},
+                .undecided = false,
+                .condition = conditions.condition,
+                .status = {}};
+      break;
+    case Conditions::Outcome::failed:
+      result = refused(forbidden(attributes.resource, attributes.name, conditions.error));
+      break;
   }
-  return refused(forbidden(attributes.resource, attributes.name, conditions.error));
+  result.condition_errors = conditions.errors;
+  return result;
 }
 
 bool may_guard(const std::vector<Rule>& rules, MatchPolicy policy, const Attributes& attributes) {

@@ -21,6 +21,8 @@ struct Match {
   std::string condition;
   // Of a refusal.
   Json status;
+  // How many conditions could not be evaluated; nothing if none was tried.
+  std::optional<size_t> condition_errors = std::nullopt;
 };
 
 // The kind of the webhook is not looked at: a request meets both kinds. Exempt resources (exempt.h) match nothing.

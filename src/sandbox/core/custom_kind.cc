@@ -45,6 +45,21 @@ void add_columns(const Json& version, Kind& kind, CustomKind& custom) {
   }
 }
 
+// What the server says of a deprecated version. If the definition has no words for it, it names the newest version that
+// is to be used instead.
+std::string deprecation_warning(const Json& spec, const Json& version) {
+  if (const std::string* own = version["deprecationWarning"].if_string()) return *own;
+  std::string_view kind = spec["names"]["kind"].string_or(""), name = version["name"].string_or(""), newest = name;
+  for (const Json& other : spec["versions"].items()) {
+    bool is_usable = other["served"].bool_or(false) && !other["deprecated"].bool_or(false);
+    if (std::string_view its = other["name"].string_or(""); is_usable && version_comes_first(its, newest)) newest = its;
+  }
+  std::string_view group = spec["group"].string_or("");
+  std::string text = fmt::format("{}/{} {} is deprecated", group, name, kind);
+  if (newest != name) text += fmt::format("; use {}/{} {}", group, newest, kind);
+  return text;
+}
+
 }  // namespace
 
 std::vector<Kind> kinds_of(const Json& definition) {
@@ -77,6 +92,8 @@ std::vector<Kind> kinds_of(const Json& definition) {
     custom->schema = schema::custom_schema(custom->open_api_schema, custom->preserve_unknown);
     custom->conversion = spec["conversion"];
     custom->terminating = definition["metadata"].contains("deletionTimestamp");
+    custom->is_deprecated = version["deprecated"].bool_or(false);
+    if (custom->is_deprecated) custom->deprecation_warning = deprecation_warning(spec, version);
     const Json& sub = version["subresources"];
     if (sub.contains("status")) {
       custom->has_status = true;

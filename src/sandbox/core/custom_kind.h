@@ -27,6 +27,9 @@ struct CustomKind {
   std::vector<PrinterColumn> printer_columns;
   Json conversion;
   bool terminating = false;
+  // What the server warns of whenever this version is used.
+  bool is_deprecated = false;
+  std::string deprecation_warning;
 };
 
 // What the definition serves: a Kind for each served version, with the accepted names.

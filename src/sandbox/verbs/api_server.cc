@@ -6,6 +6,7 @@
 
 #include "sandbox/core/api_services.h"
 #include "sandbox/verbs/internal/delete.h"
+#include "sandbox/verbs/internal/deprecation.h"
 #include "sandbox/verbs/internal/discovery.h"
 #include "sandbox/verbs/internal/impersonation.h"
 #include "sandbox/verbs/internal/plain_paths.h"
@@ -59,6 +60,7 @@ ApiServer::ApiServer(Core& core, size_t index)
 void ApiServer::set_down(bool down) {
   down_ = down;
   if (!down) return;
+  counters_ = {};
   ++generation_;
   // A connection does not outlive the server that it was made to.
   connection_ = core_.next_connection++;
@@ -102,6 +104,7 @@ Task<Outcome<Reply>> ApiServer::dispatch(Call& call) {
   Route& route = call.route;
   if (!route.is_resource) {
     if (std::optional<Outcome<Reply>> found = discover(core_, call)) co_return *std::move(found);
+    if (route.path == "/metrics") co_return Reply::plain(counters_.text());
     if (std::optional<Reply> found = plain_path(core_, call)) co_return *std::move(found);
   }
   const Kind* kind = route.is_resource ? core_.kinds.find(route.group, route.version, route.resource) : nullptr;
@@ -126,6 +129,12 @@ Task<Outcome<Reply>> ApiServer::dispatch_resource(Call& call, const Kind& known)
   if (core_.options.forbids &&
       core_.options.forbids(call.user.name, verb, route.group, route.resource, route.ns, route.name))
     co_return refuse(access_refused(call, verb));
+  if (std::optional<Deprecation> deprecation = deprecation_of(kind)) {
+    call.warn(deprecation->warning);
+    // The controllers of the sandbox are inside, and have no target.
+    if (!call.target.empty())
+      counters_.note_deprecated(kind.group, kind.version, kind.resource, route.subresource, deprecation->removed_in);
+  }
   if (!route.subresource.empty()) {
     const Subresource* sub = kind.find_subresource(route.subresource);
     bool known_elsewhere = route.subresource == "status" || route.subresource == "scale";

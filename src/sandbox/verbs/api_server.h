@@ -8,6 +8,7 @@
 #include "http/message.h"
 #include "sandbox/core/call.h"
 #include "sandbox/core/core.h"
+#include "sandbox/verbs/counters.h"
 #include "sandbox/webhooks/webhooks.h"
 
 namespace fairlead::sandbox {
@@ -25,6 +26,8 @@ class ApiServer final : public http::Transport {
   Core& core() { return core_; }
   size_t index() const { return index_; }
   Webhooks& webhooks() { return webhooks_; }
+  // Each server counts for itself, and begins again when it is started.
+  Counters& counters() { return counters_; }
   // Takes no further requests: answers that it is shutting down. Its watches end.
   void set_down(bool down);
   // Grows when its watches have to end.
@@ -40,6 +43,7 @@ class ApiServer final : public http::Transport {
   bool down_ = false;
   uint64_t generation_ = 0;
   Webhooks webhooks_;
+  Counters counters_;
 };
 
 }  // namespace fairlead::sandbox

@@ -38,14 +38,13 @@ std::optional<Reply> plain_path(const Core& core, const Call& call) {
       if (std::find(paths.begin(), paths.end(), group) == paths.end()) paths.push_back(std::move(group));
       paths.emplace_back("/apis/" + last);
     }
-    for (std::string_view path : {"/healthz", "/livez", "/readyz", "/version"}) paths.emplace_back(path);
+    for (std::string_view path : {"/healthz", "/livez", "/metrics", "/readyz", "/version"}) paths.emplace_back(path);
     return Reply::of(Json::Object{{"paths", std::move(paths)}});
   }
   if (steps[0] == "version" && steps.size() == 1) return Reply::of(version_json());
   if (steps[0] == "healthz" || steps[0] == "livez" || steps[0] == "readyz") return Reply::plain("ok");
   if (steps[0] == "openapi") return open_api(core, call);
-  if (steps[0] == "metrics" || steps[0] == "logs" || steps[0] == "debug")
-    return Reply::refused(not_implemented(call.route.path));
+  if (steps[0] == "logs" || steps[0] == "debug") return Reply::refused(not_implemented(call.route.path));
   return std::nullopt;
 }
 

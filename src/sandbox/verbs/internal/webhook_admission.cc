@@ -84,7 +84,8 @@ Json client_config(const admission::Webhook& hook) {
 }
 
 // What it has learned beside a refusal. What the sandbox cannot evaluate it does not decide.
-Outcome<void> take(Call& call, const admission::Gathered& gathered) {
+Outcome<void> take(ApiServer& server, Call& call, const Attributes& attributes, const admission::Gathered& gathered) {
+  server.counters().count_webhooks(gathered.encounters, operation_of(attributes.operation));
   for (const std::string& warning : gathered.warnings) call.warn(warning);
   if (!gathered.undecided) return {};
   return refuse(not_implemented("a matchCondition of a webhook is outside of the part of CEL that it evaluates"));
@@ -170,7 +171,7 @@ Task<Outcome<void>> call_mutating_webhooks(ApiServer& server, Call& call, Attrib
     else if (core.loop.now() >= call.deadline) mutation.expire();
     else mutation.failed("failed to call webhook: " + answer.error());
   }
-  Outcome<void> taken = take(call, mutation.gathered());
+  Outcome<void> taken = take(server, call, attributes, mutation.gathered());
   if (!mutation.status().is_null()) co_return refuse(from_json(mutation.status()));
   if (!taken) co_return taken;
   if (attributes.object) {
@@ -207,20 +208,20 @@ Task<Outcome<void>> call_validating_webhooks(ApiServer& server, Call& call, Attr
       const admission::Call& one = plan.calls()[index];
       Duration left = time_left(shared, of, one);
       if (left <= Duration::zero()) {
-        plan.expire();
+        plan.expire(index);
         co_return;
       }
       std::expected<admission::Answer, std::string> answer =
           co_await call_webhook(at, client_config(*one.webhook), one.review, left);
       if (answer) plan.answered(index, *answer);
-      else if (shared.loop.now() >= of.deadline) plan.expire();
+      else if (shared.loop.now() >= of.deadline) plan.expire(index);
       else plan.failed(index, "failed to call webhook: " + answer.error());
     };
     Scope scope(core.loop, co_await current_cancel());
     for (size_t i = 0; i < validation.calls().size(); ++i) scope.spawn(ask(server, core, call, validation, i));
     co_await scope.join();
   }
-  Outcome<void> taken = take(call, validation.gathered());
+  Outcome<void> taken = take(server, call, attributes, validation.gathered());
   if (!validation.status().is_null()) co_return refuse(from_json(validation.status()));
   co_return taken;
 }

@@ -166,5 +166,47 @@ TEST_F(WebhookTest, APolicyDenies) {
             "request: data.deny is not allowed");
 }
 
+TEST_F(WebhookTest, TheServerCountsWhatBecomesOfItsCalls) {
+  // The controllers have made their own ConfigMaps by then.
+  pass(1min);
+  EXPECT_EQ(get("/metrics").text, "");
+  serve("fine", answering(*Json::parse(R"({"allowed":true})")));
+  register_hook("mutatingwebhookconfigurations", "fine",
+                R"(,"matchConditions":[{"name":"x","expression":"object.metadata.name != 'other'"}])");
+  register_hook("validatingwebhookconfigurations", "gone", R"(,"failurePolicy":"Ignore")");
+  EXPECT_EQ(make_map("x").status, 201);
+  EXPECT_EQ(make_map("other").status, 201);
+  EXPECT_EQ(get("/metrics").text, R"(# TYPE apiserver_admission_match_condition_evaluation_seconds histogram
+apiserver_admission_match_condition_evaluation_seconds_bucket{kind="webhook",name="fine.example.com",operation="CREATE",type="admit",le="+Inf"} 2
+apiserver_admission_match_condition_evaluation_seconds_sum{kind="webhook",name="fine.example.com",operation="CREATE",type="admit"} 0
+apiserver_admission_match_condition_evaluation_seconds_count{kind="webhook",name="fine.example.com",operation="CREATE",type="admit"} 2
+# TYPE apiserver_admission_webhook_fail_open_count counter
+apiserver_admission_webhook_fail_open_count{name="gone.example.com",type="validating"} 2
+# TYPE apiserver_admission_webhook_request_total counter
+apiserver_admission_webhook_request_total{code="200",name="fine.example.com",operation="CREATE",rejected="false",type="admit"} 1
+apiserver_admission_webhook_request_total{code="503",name="gone.example.com",operation="CREATE",rejected="false",type="validating"} 2
+)");
+  // Another server counts for itself, and so does this one once it was started again.
+  sandbox_.set_down(0, true);
+  sandbox_.set_down(0, false);
+  EXPECT_EQ(get("/metrics").text, "");
+}
+
+TEST_F(WebhookTest, TheServerCountsWhatItRefuses) {
+  pass(1min);
+  serve("deny", answering(*Json::parse(R"({"allowed":false,"status":{"code":403}})")));
+  register_hook("validatingwebhookconfigurations", "deny");
+  EXPECT_EQ(make_map("x").status, 403);
+  register_hook("mutatingwebhookconfigurations", "gone");
+  EXPECT_EQ(make_map("x").status, 500);
+  EXPECT_EQ(get("/metrics").text, R"(# TYPE apiserver_admission_webhook_rejection_count counter
+apiserver_admission_webhook_rejection_count{error_type="calling_webhook_error",name="gone.example.com",operation="CREATE",rejection_code="503",type="admit"} 1
+apiserver_admission_webhook_rejection_count{error_type="no_error",name="deny.example.com",operation="CREATE",rejection_code="403",type="validating"} 1
+# TYPE apiserver_admission_webhook_request_total counter
+apiserver_admission_webhook_request_total{code="403",name="deny.example.com",operation="CREATE",rejected="true",type="validating"} 1
+apiserver_admission_webhook_request_total{code="503",name="gone.example.com",operation="CREATE",rejected="true",type="admit"} 1
+)");
+}
+
 }  // namespace
 }  // namespace fairlead::sandbox
