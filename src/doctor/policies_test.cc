@@ -143,6 +143,7 @@ apiserver_admission_webhook_request_total{code="200",name="v.widgets.example.com
 apiserver_admission_webhook_request_total{code="500",name="v.widgets.example.com",operation="CREATE",rejected="false",type="validating"} 2
 apiserver_admission_webhook_fail_open_count{name="x",type="validating"} 0
 apiserver_requested_deprecated_apis{group="flowcontrol.apiserver.k8s.io",removed_release="1.32",resource="flowschemas",subresource="",version="v1beta3"} 1
+apiserver_requested_deprecated_apis{group="",removed_release="",resource="endpoints",subresource="",version="v1"} 1
 apiserver_request_total{code="200"} 7
 )";
 

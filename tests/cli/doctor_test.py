@@ -3,6 +3,7 @@ import json
 import unittest
 
 from tests.cli.on_sandbox import OnSandbox
+from tests.scripts.server import Server
 
 WEBHOOK = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "orphan"},
            "webhooks": [{"name": "v.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
@@ -58,6 +59,21 @@ error: webhook v.example.com (ValidatingWebhookConfiguration orphan) cannot be c
 
 1 error
 """)
+
+    def test_a_deprecated_version_that_is_used(self):
+        schema = {"openAPIV3Schema": {"type": "object"}}
+        versions = [{"name": "v1", "served": True, "storage": True, "schema": schema},
+                    {"name": "v1alpha1", "served": True, "storage": False, "deprecated": True, "schema": schema}]
+        definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "gadgets.example.com"},
+                      "spec": {"group": "example.com", "scope": "Namespaced", "names": {"kind": "Gadget", "plural": "gadgets"},
+                               "versions": versions}}
+        self.fairlead("apply", "-f", "-", "-o", "quiet", stdin=json.dumps(definition))
+        server = Server(self.env["KUBECONFIG"])
+        self.assertEqual(server.json("GET", "/apis/example.com/v1/gadgets")[0], 200)
+        self.assertEqual(self.codes("--fail-on", "info"), [])
+        self.assertEqual(server.json("GET", "/apis/example.com/v1alpha1/gadgets")[0], 200)
+        self.assertEqual(self.codes("--fail-on", "info", code=1), ["deprecated-api-used"])
+        self.assertEqual(self.codes(), ["deprecated-api-used"])
 
     def test_a_wrong_command_line(self):
         for words, message in ((["a", "b", "c"], 'error: "a b c" names nothing to examine\n'),

@@ -135,6 +135,26 @@ class Doctor(DayTwo):
         found = self.until("webhook-refused-objects", "webhook", f"hidden.{self.home}.example.com")
         self.assertIn("victim", json.dumps(found))
 
+    def test_a_deprecated_version_that_is_used(self):
+        group = f"{self.home}.example.com"
+        schema = {"openAPIV3Schema": {"type": "object"}}
+        self.addCleanup(run, KUBECTL, "delete", "crd", f"gadgets.{group}", "--wait=false")
+        kubectl("create", "-f", "-", stdin=documents(named(
+            "apiextensions.k8s.io/v1", "CustomResourceDefinition", f"gadgets.{group}", spec={
+                "group": group, "scope": "Namespaced", "names": {"kind": "Gadget", "plural": "gadgets"},
+                "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema},
+                             {"name": "v1alpha1", "served": True, "storage": False, "deprecated": True, "schema": schema}]})))
+        kubectl("wait", "--for=condition=Established", f"crd/gadgets.{group}")
+        kubectl("-n", self.home, "get", f"gadgets.v1.{group}")
+        used = f"a client uses gadgets in {group}/v1alpha1, which is deprecated"
+        self.assertNotIn(used, run(FAIRLEAD, "doctor", "--fail-on", "never", env=self.env).stdout)
+        self.assertTrue(any("is deprecated" in run(KUBECTL, "-n", self.home, "get", f"gadgets.v1alpha1.{group}").stderr for _ in range(200)))
+        text = run(FAIRLEAD, "doctor", "--fail-on", "never", env=self.env).stdout
+        self.assertIn(f"info: {used}\n  because   no release is known yet that removes it\n", text)
+        self.assertIn("deprecated-api-used", text)
+        # Which the control plane itself uses.
+        self.assertNotIn("endpoints", text)
+
     def policy(self, name, **spec):
         group = "admissionregistration.k8s.io/v1"
         self.addCleanup(run, KUBECTL, "delete", "validatingadmissionpolicy,validatingadmissionpolicybinding", f"{name}-{self.home}")

@@ -70,8 +70,7 @@ void check_missing(const Snapshot& snapshot, const Backend& backend, Findings& f
 
 void check_dates(const Snapshot& snapshot, const Backend& backend, const std::vector<x509::Certificate>& roots,
                  Findings& findings) {
-  auto last = std::ranges::max_element(roots, {}, &x509::Certificate::not_after);
-  WallTime end = last->not_after();
+  WallTime end = end_of(roots);
   if (end <= snapshot.now)
     return findings.push_back(
         finding_for("ca-bundle-expired", backend,
@@ -123,6 +122,10 @@ std::optional<std::vector<x509::Certificate>> roots_of(const Backend& backend) {
   Result<std::vector<x509::Certificate>> roots = x509::Certificate::parse_pem(*pem);
   if (!roots) return std::nullopt;
   return *std::move(roots);
+}
+
+WallTime end_of(const std::vector<x509::Certificate>& roots) {
+  return std::ranges::max_element(roots, {}, &x509::Certificate::not_after)->not_after();
 }
 
 void check_ca_bundles(const Snapshot& snapshot, Findings& findings) {

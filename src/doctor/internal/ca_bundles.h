@@ -12,4 +12,7 @@ namespace fairlead::doctor {
 // Returns the certificates of the caBundle, or nothing if it cannot be read.
 std::optional<std::vector<x509::Certificate>> roots_of(const Backend& backend);
 
+// Returns when the last of the certificates expires. There must be one.
+WallTime end_of(const std::vector<x509::Certificate>& roots);
+
 }  // namespace fairlead::doctor

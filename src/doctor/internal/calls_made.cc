@@ -50,6 +50,11 @@ void add(std::string_view code, const admission::Webhook& webhook, std::string w
                       .next = fmt::format("fairlead wait webhook/{} --layers --timeout 30s", webhook.configuration)});
 }
 
+// Kubernetes' own controllers use Endpoints, in every cluster, so the counter says nothing about clients.
+bool is_used_by_kubernetes(const Metrics::DeprecatedApi& api) {
+  return api.group.empty() && api.resource == "endpoints" && api.removed_in.empty();
+}
+
 void add_condition_errors(const admission::Webhook& webhook, const Metrics::Calls& calls, Findings& findings) {
   bool is_required = webhook.failure_policy == admission::FailurePolicy::fail;
   object::Key key = key_of(webhook);
@@ -84,6 +89,7 @@ void check_calls_made(const Snapshot& snapshot, Findings& findings) {
     if (calls.condition_errors > 0 && !webhook.conditions.empty()) add_condition_errors(webhook, calls, findings);
   }
   for (const auto& [api, count] : snapshot.metrics.deprecated) {
+    if (is_used_by_kubernetes(api)) continue;
     std::string version = api.group.empty() ? api.version : api.group + "/" + api.version;
     findings.push_back(
         {.code = "deprecated-api-used",

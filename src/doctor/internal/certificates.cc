@@ -77,9 +77,11 @@ class Examination {
     return names.empty() ? "no DNS name" : listed(names);
   }
 
+  // Not because the caBundle has expired, which is a finding of its own.
   bool is_untrusted() const {
     std::optional<std::vector<x509::Certificate>> roots = roots_of(backend_);
-    return roots && !x509::verify(serving_.chain, *roots, backend_.host(), snapshot_.now);
+    return roots && end_of(*roots) > snapshot_.now &&
+           !x509::verify(serving_.chain, *roots, backend_.host(), snapshot_.now);
   }
 
   void add(std::string_view code, std::string cause, std::optional<Severity> severity = {}) {
