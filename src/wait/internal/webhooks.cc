@@ -15,7 +15,7 @@ using readiness::Rung;
 namespace {
 
 // A pod can be ready before it listens, and nothing that could be watched tells when it does.
-constexpr Backoff kPauses(std::chrono::milliseconds(50), std::chrono::seconds(1));
+constexpr Backoff kPauses(std::chrono::milliseconds(50), std::chrono::milliseconds(500));
 // What the watches show may be incomplete, so a call that should fail is looked at again from time to time.
 constexpr Duration kBlockedPause = std::chrono::seconds(10);
 // The time of the only attempt if there is no time to wait.
