@@ -1,5 +1,7 @@
 #include "readiness/proof.h"
 
+#include <utility>
+
 namespace fairlead::readiness {
 namespace {
 
@@ -42,6 +44,7 @@ std::string_view name_of(GuardKind kind) {
 Target target_of(const admission::Webhook& webhook) {
   Target target;
   target.name = fmt::format("webhook {} ({})", webhook.name, webhook.configuration);
+  target.own_name = webhook.name;
   Json::Object config;
   if (webhook.service) {
     Json::Object service{{"namespace", webhook.service->ns}, {"name", webhook.service->name}};
@@ -65,7 +68,8 @@ std::optional<Target> conversion_target_of(const Json& definition) {
   if (!config.is_object()) return std::nullopt;
   Target target;
   target.role = Target::Role::conversion;
-  target.name = fmt::format("conversion webhook of {}", definition["metadata"]["name"].string_or(""));
+  target.own_name = definition["metadata"]["name"].string_or("");
+  target.name = fmt::format("conversion webhook of {}", target.own_name);
   target.client_config = config;
   // conversionReviewVersions are not used, because a mirror sends another kind of review. The API server waits 30 s for
   // a conversion.
@@ -93,6 +97,15 @@ Rung rung_of(const kube::Fault& fault, Target::Role role) {
     case FaultKind::webhook_hung_up: return Rung::reachable;
     default: return Rung::in_effect;
   }
+}
+
+kube::Fault about_the_webhook(kube::Fault fault, const Target& target) {
+  if (!fault.webhook || fault.webhook->name.empty() || target.own_name.empty()) return fault;
+  const std::string copy = std::exchange(fault.webhook->name, target.own_name);
+  for (std::string* text : {&fault.explanation, &fault.message, &fault.advice})
+    for (size_t at = 0; (at = text->find(copy, at)) != std::string::npos; at += target.own_name.size())
+      text->replace(at, copy.size(), target.own_name);
+  return fault;
 }
 
 Proof judge_mirror(const Target& target, const ProbedHooks& hooks, const kube::Outcome<kube::Reply>& answer) {
@@ -131,8 +144,8 @@ Proof judge_mirror(const Target& target, const ProbedHooks& hooks, const kube::O
       proof.evidence = fmt::format("the API server called {}, which answered", place_of(*fault, target));
       return proof;
     }
-    proof.evidence = fmt::format("the API server called {}: {}", place_of(*fault, target), fault->explanation);
-    proof.fault = *fault;
+    proof.fault = about_the_webhook(*fault, target);
+    proof.evidence = fmt::format("the API server called {}: {}", place_of(*fault, target), proof.fault->explanation);
     return proof;
   }
   proof.why_not =

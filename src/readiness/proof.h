@@ -61,6 +61,8 @@ struct Target {
   Role role = Role::admission;
   // Shown to users, for example "webhook x.example.com (configuration)".
   std::string name;
+  // The name by which people know the webhook: "x.example.com", or the CRD that it converts.
+  std::string own_name = {};
   // As registered: service or url, and caBundle.
   Json client_config;
   std::vector<std::string> review_versions = {"v1"};
@@ -80,6 +82,9 @@ struct ProbedHooks {
 // either the server does not use the shadow yet (then there is no fault), or something else refused the probe (then
 // `fault` is set).
 Proof judge_mirror(const Target& target, const ProbedHooks& hooks, const kube::Outcome<kube::Reply>& answer);
+
+// The API server was made to call a copy of the webhook, and speaks of that. Returns the same about the webhook itself.
+kube::Fault about_the_webhook(kube::Fault fault, const Target& target);
 
 // Returns the rung that a webhook has reached if a call of it fails like this.
 Rung rung_of(const kube::Fault& fault, Target::Role role);

@@ -80,8 +80,8 @@ Proof judge_review(const Target& target, const ProbedHooks& hooks, const Reviewe
   }
   // It answers, but with an error: it does not decide.
   proof.rung = Rung::trusted;
-  proof.evidence = fmt::format("{} does not decide on {}: {}", target.name, reviewed.text(), fault.explanation);
-  proof.fault = fault;
+  proof.fault = about_the_webhook(fault, target);
+  proof.evidence = fmt::format("{} does not decide on {}: {}", target.name, reviewed.text(), proof.fault->explanation);
   return proof;
 }
 

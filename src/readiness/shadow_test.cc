@@ -196,6 +196,18 @@ TEST_F(ShadowTest, WhatTheServerDoesNotServeCannotBeProved) {
   loop_.run(prove->clean_up());
 }
 
+TEST_F(ShadowTest, AFailedCallIsToldOfTheWebhookAndNotOfItsCopy) {
+  auto prove = prover();
+  Target hook = target("gone");
+  hook.own_name = "v.example.com";
+  Proof proof = proof_of(prove->mirror(hook, 0));
+  ASSERT_TRUE(proof.fault);
+  EXPECT_EQ(proof.fault->webhook->name, "v.example.com");
+  EXPECT_THAT(proof.fault->explanation, testing::StartsWith("webhook v.example.com cannot be called: "));
+  EXPECT_THAT(proof.evidence, testing::Not(HasSubstr("shadow.fairlead.dev")));
+  loop_.run(prove->clean_up());
+}
+
 class Forbidden : public ShadowTest {
  protected:
   static sandbox::Options forbidding() {

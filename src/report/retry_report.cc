@@ -1,5 +1,7 @@
 #include "report/retry_report.h"
 
+#include <algorithm>
+
 #include "report/output.h"
 
 namespace fairlead::report {
@@ -13,11 +15,16 @@ void RetryReport::say(const std::string& text) {
   std::fflush(err_);
 }
 
+bool RetryReport::has_said(std::string_view text) const {
+  return std::ranges::any_of(said_, [&](const std::string& one) { return one.contains(text); });
+}
+
 void RetryReport::read(const Event& event) {
   switch (event.kind) {
     case EventKind::progress:
       if (event.state == "running") said_.clear();
-      else say(fmt::format("{}: {}", event.key.text(), event.text));
+      // The failure of the command has often said it already.
+      else if (!has_said(event.text)) say(fmt::format("{}: {}", event.key.text(), event.text));
       break;
     case EventKind::waiting: say(fmt::format("still waiting for {}", event.text)); break;
     case EventKind::note:

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "journal/journal.h"
 #include "retry/retry.h"
@@ -22,6 +23,8 @@ class RetryReport {
 
  private:
   void say(const std::string& text);
+  // True if the text is part of something that was said.
+  bool has_said(std::string_view text) const;
 
   bool quiet_;
   std::FILE* err_;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 namespace fairlead::retry {
 namespace {
 
@@ -164,6 +167,28 @@ TEST(FailureTest, TerraformProviders) {
             "name in use: a Helm release of that name exists\n> helm list --all-namespaces --all\n");
 }
 
+// What a real run wrote here, with colours and all; the file is a seed of the fuzzer as well.
+std::string captured(std::string_view name) {
+  std::ifstream file(fmt::format("{}/tests/corpus/failure/{}", FAIRLEAD_SOURCE_DIR, name));
+  EXPECT_TRUE(file) << name;
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+constexpr std::string_view kOperator =
+    "missing: webhook v.op.example.com cannot be called: nothing listens behind service op/op:443 (dial tcp "
+    "10.96.46.215:443: connect: connection refused)\n"
+    "- webhook v.op.example.com at op/op:443: webhook v.op.example.com cannot be called: nothing listens behind "
+    "service op/op:443 (dial tcp 10.96.46.215:443: connect: connection refused)\n";
+
+// Provider gavinbunney/kubectl 1.19.0, under Terraform 1.11.4.
+TEST(FailureTest, TerraformsKubectlProviderAsItRan) {
+  EXPECT_EQ(shown(captured("terraform_kubectl")),
+            std::string(kOperator) +
+                "- kind Berth.v1.demo.example.com: the cluster does not serve kind Berth of demo.example.com/v1\n");
+}
+
 TEST(FailureTest, Pulumi) {
   EXPECT_EQ(shown(R"(Diagnostics:
   kubernetes:cert-manager.io:ClusterIssuer (cert-manager/letsencrypt-prod):
@@ -179,6 +204,18 @@ TEST(FailureTest, Pulumi) {
             "- webhook webhook.cert-manager.io at cert-manager/cert-manager-webhook:443: webhook "
             "webhook.cert-manager.io cannot "
             "be called: service cert-manager/cert-manager-webhook has no ready endpoint\n");
+  // As provider 4.32 words it in its source.
+  EXPECT_EQ(
+      shown(
+          R"(    error: resource "urn:pulumi:dev::story::kubernetes:core/v1:ConfigMap::guarded" was not successfully created by the Kubernetes API server: Internal error occurred: failed calling webhook "v.op.example.com": failed to call webhook: Post "https://op.op.svc:443/?timeout=10s": dial tcp 10.96.46.215:443: connect: connection refused
+)"),
+      kOperator);
+  EXPECT_EQ(
+      shown(
+          R"(    error: creation of resource "urn:pulumi:dev::story::kubernetes:demo.example.com/v1:Berth::one" with kind demo.example.com/v1/Berth failed because the Kubernetes API server reported that the apiVersion for this resource does not exist. Verify that any required CRDs have been created: no matches for kind "Berth" in version "demo.example.com/v1"
+)"),
+      "missing: the cluster does not serve kind Berth of demo.example.com/v1\n"
+      "- kind Berth.v1.demo.example.com: the cluster does not serve kind Berth of demo.example.com/v1\n");
   EXPECT_EQ(shown("    error: resource awx/my-awx-3a77c8ca was not successfully created by the Kubernetes API server : "
                   "failed to "
                   "determine if the following GVK is namespaced: awx.ansible.com/v1beta1, Kind=awx\n"),

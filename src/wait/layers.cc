@@ -41,13 +41,9 @@ std::string service_text(const admission::ServiceReference& service) {
   return fmt::format("service {}/{}", service.ns, service.name);
 }
 
-// People know the webhook by its own name. The API server was made to call a copy of it.
-std::string why_text(const Callee& callee, const Proof& proof) {
-  if (!proof.fault) return proof.why_not.empty() ? proof.evidence : proof.why_not;
-  std::string text = proof.fault->explanation;
-  const std::string copy = proof.fault->webhook ? proof.fault->webhook->name : "";
-  size_t at = copy.empty() ? std::string::npos : text.find(copy);
-  return at == std::string::npos ? text : text.replace(at, copy.size(), callee.name);
+std::string why_text(const Proof& proof) {
+  if (proof.fault) return proof.fault->explanation;
+  return proof.why_not.empty() ? proof.evidence : proof.why_not;
 }
 
 std::string next_of(const Proof& proof) { return proof.fault ? proof.fault->advice : ""; }
@@ -64,7 +60,7 @@ Layer configuration_layer(const Callee& callee, const Findings& findings) {
   if (!findings.effect) return layer;
   if (findings.effect->reached(Rung::in_effect))
     return {.name = "configuration", .state = State::ok, .text = "registered and in effect"};
-  layer.text = why_text(callee, *findings.effect);
+  layer.text = why_text(*findings.effect);
   layer.next = next_of(*findings.effect);
   return layer;
 }
@@ -106,12 +102,12 @@ Layer endpoints_layer(const Callee& callee, const Findings& findings) {
   if (rung && *rung < Rung::reachable)
     return {.name = "endpoints",
             .state = State::failing,
-            .text = why_text(callee, *findings.call),
+            .text = why_text(*findings.call),
             .next = next_of(*findings.call)};
   if (findings.each && findings.each->proved && !findings.each->reached(Rung::reachable))
     return {.name = "endpoints",
             .state = State::failing,
-            .text = why_text(callee, *findings.each),
+            .text = why_text(*findings.each),
             .next = next_of(*findings.each)};
   if (!findings.endpoints)
     return {
@@ -136,28 +132,23 @@ Layer pods_layer(const Callee& callee, const Findings& findings) {
           .next = findings.why.next};
 }
 
-Layer tls_layer(const Callee& callee, const Findings& findings) {
+Layer tls_layer(const Findings& findings) {
   std::optional<Rung> rung = reached(findings);
   if (!rung || *rung < Rung::reachable) return {.name = "TLS", .text = "not tried yet"};
   if (*rung >= Rung::trusted) return {.name = "TLS", .state = State::ok, .text = "its certificate is trusted"};
-  return {.name = "TLS",
-          .state = State::failing,
-          .text = why_text(callee, *findings.call),
-          .next = next_of(*findings.call)};
+  return {.name = "TLS", .state = State::failing, .text = why_text(*findings.call), .next = next_of(*findings.call)};
 }
 
-Layer answer_layer(const Callee& callee, const Findings& findings) {
+Layer answer_layer(const Findings& findings) {
   if (!findings.call) return {.name = "answer", .text = "not asked yet"};
   std::optional<Rung> rung = reached(findings);
-  if (!rung) return {.name = "answer", .text = why_text(callee, *findings.call), .next = next_of(*findings.call)};
+  if (!rung) return {.name = "answer", .text = why_text(*findings.call), .next = next_of(*findings.call)};
   if (*rung < Rung::trusted) return {.name = "answer", .text = "not reached"};
   if (*rung < Rung::answering)
-    return {.name = "answer",
-            .state = State::failing,
-            .text = why_text(callee, *findings.call),
-            .next = next_of(*findings.call)};
+    return {
+        .name = "answer", .state = State::failing, .text = why_text(*findings.call), .next = next_of(*findings.call)};
   if (findings.each && !findings.each->proved)
-    return {.name = "answer", .text = "not each endpoint is proved to answer: " + why_text(callee, *findings.each)};
+    return {.name = "answer", .text = "not each endpoint is proved to answer: " + why_text(*findings.each)};
   bool is_each = findings.each && findings.endpoints && findings.endpoints->ready > 1;
   return {.name = "answer",
           .state = State::ok,
@@ -165,13 +156,13 @@ Layer answer_layer(const Callee& callee, const Findings& findings) {
                           : "it answers"};
 }
 
-Layer probe_layer(const Callee& callee, const Findings& findings) {
+Layer probe_layer(const Findings& findings) {
   if (findings.ignores_object)
     return {.name = "probe", .state = State::unused, .text = "its rules and selectors do not match the object"};
   if (!findings.review) return {.name = "probe", .text = "not sent yet"};
   const Proof& review = *findings.review;
   if (review.reached(Rung::answering)) return {.name = "probe", .state = State::ok, .text = review.evidence};
-  return {.name = "probe", .state = State::failing, .text = why_text(callee, review), .next = next_of(review)};
+  return {.name = "probe", .state = State::failing, .text = why_text(review), .next = next_of(review)};
 }
 
 }  // namespace
@@ -226,11 +217,14 @@ std::vector<Callee> callees_of(const Json& object, WallTime now) {
 }
 
 std::vector<Layer> layers_of(const Callee& callee, const Findings& findings) {
-  std::vector<Layer> layers = {configuration_layer(callee, findings), bundle_layer(callee),
-                               service_layer(callee, findings),       endpoints_layer(callee, findings),
-                               pods_layer(callee, findings),          tls_layer(callee, findings),
-                               answer_layer(callee, findings)};
-  if (findings.wants_review) layers.push_back(probe_layer(callee, findings));
+  std::vector<Layer> layers = {configuration_layer(callee, findings),
+                               bundle_layer(callee),
+                               service_layer(callee, findings),
+                               endpoints_layer(callee, findings),
+                               pods_layer(callee, findings),
+                               tls_layer(findings),
+                               answer_layer(findings)};
+  if (findings.wants_review) layers.push_back(probe_layer(findings));
   return layers;
 }
 

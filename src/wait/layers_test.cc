@@ -108,14 +108,12 @@ TEST_F(LayersTest, NoEndpointIsReady) {
 
 TEST_F(LayersTest, ACallGoesSoFar) {
   kube::Fault fault;
-  fault.explanation = "webhook copy.fairlead.dev cannot be called: refused";
-  fault.webhook = kube::FaultWebhook{.name = "copy.fairlead.dev"};
+  fault.explanation = "webhook v.example.com cannot be called: refused";
   auto with = [&](Rung rung) {
     findings_.call = proof(rung);
     findings_.call->fault = fault;
     return seen();
   };
-  // People know it by its own name.
   constexpr std::string_view kWhy = "webhook v.example.com cannot be called: refused";
   EXPECT_EQ(with(Rung::in_effect), fmt::format("+++!+?? endpoints: {}; in effect, not called", kWhy));
   EXPECT_EQ(with(Rung::reachable), fmt::format("+++++!? TLS: {}; reachable", kWhy));

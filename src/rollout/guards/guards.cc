@@ -33,11 +33,6 @@ readiness::GuardKind kind_of(const Guard& guard) {
   }
 }
 
-void replace_all(std::string& text, const std::string& what, const std::string& by) {
-  for (size_t at = text.find(what); !what.empty() && at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
-}
-
 bool is_recent(const Json& object, WallTime now) {
   auto is_new = [&](const Json& time) {
     std::optional<WallTime> at = parse_timestamp(time.string_or(""));
@@ -165,14 +160,7 @@ std::optional<GuardId> Guards::find_webhook(const kube::FaultWebhook& webhook) c
   return find_guard(run_, webhook);
 }
 
-void Guards::take(GuardId guard, Proof proof) {
-  // The API server names our mirror, but people know the guard.
-  if (proof.fault && proof.fault->webhook) {
-    const std::string& name = run_.graph().guards()[guard].name;
-    for (std::string* text : {&proof.fault->explanation, &proof.fault->message, &proof.fault->advice})
-      replace_all(*text, proof.fault->webhook->name, name);
-    proof.fault->webhook->name = name;
-  }
+void Guards::take(GuardId guard, const Proof& proof) {
   Standing& standing = states_[guard].standing;
   auto kind_of_fault = [](const std::optional<kube::Fault>& fault) {
     return fault ? std::optional(fault->kind) : std::nullopt;

@@ -121,7 +121,7 @@ class Guards {
   // In a dry run: warns that objects were not checked against a guard that this run creates or changes.
   void tell_unchecked(GuardId guard);
   void warn_of_skipping(GuardId guard, const readiness::Proof& proof);
-  void take(GuardId guard, readiness::Proof proof);
+  void take(GuardId guard, const readiness::Proof& proof);
   const Json* live_configuration(const graph::Guard& guard) const;
   bool changed_since_created(const graph::Guard& guard) const;
   Json live_form(const graph::Guard& guard) const;
