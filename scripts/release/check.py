@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 from scripts import container_image
+from scripts.pulumi_sdk import CACHE
 from scripts.release import manifests, source as sources
 from scripts.release.main import ROOT, project_version
 from scripts.release.project import ARCHITECTURES, NAME, PROGRAMS, PROVIDER, PULUMI
@@ -43,10 +44,11 @@ def run(*words, code=0, **more):
 
 
 class Check:
-    def __init__(self, out, source, builds):
+    def __init__(self, out, source, builds, sdk=None):
         self.out = out
         self.source = source
         self.builds = builds
+        self.sdk = sdk
 
     def one(self, pattern):
         found = sorted(self.out.glob(pattern))
@@ -197,7 +199,12 @@ class Check:
             surroundings = os.environ | {"TZ": "Asia/Kathmandu", "LC_ALL": "C.UTF-8", "LANG": "tr_TR.UTF-8", "HOME": name, "CCACHE_DISABLE": "1"}
             run("cmake", "--preset", "release", f"-DFAIRLEAD_VERSION={self.source.version}", cwd=tree, env=surroundings)
             run("ninja", "-C", "build/release", *(one.target for one in PROGRAMS), cwd=tree, env=surroundings)
+            if self.sdk:
+                # The generator of SDKs is not a part of the release: the one that is there makes them again.
+                run(sys.executable, "-B", "-m", "scripts.pulumi_sdk", f"build/release/{PULUMI.path}", self.sdk.name, cwd=tree,
+                    env=surroundings | {"XDG_CACHE_HOME": str(CACHE.parents[1])})
             run(sys.executable, "-B", "-m", "scripts.release.main", "--build", f"{host}=build/release",
+                *(("--sdk", self.sdk.name) if self.sdk else ()),
                 *(word for other, build in self.builds.items() if other != host for word in ("--build", f"{other}={build.resolve()}")),
                 "--out", "dist", cwd=tree, env=surroundings)
             compare(self.out, tree / "dist")
@@ -232,10 +239,11 @@ def main():
     parser.add_argument("--build", action="append", default=[])
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "dist")
     parser.add_argument("--key", type=pathlib.Path)
+    parser.add_argument("--sdk", type=pathlib.Path)
     parser.add_argument("--only", action="append", default=[], help="only these checks")
     wanted = parser.parse_args()
     builds = {name: pathlib.Path(folder) for name, _, folder in (one.partition("=") for one in wanted.build)}
-    check = Check(wanted.out.resolve(), sources.find(ROOT, project_version()), builds)
+    check = Check(wanted.out.resolve(), sources.find(ROOT, project_version()), builds, wanted.sdk)
     others = [name for name in builds if name != container_image.ARCHITECTURE]
     checks: dict[str, collections.abc.Callable[[], None]] = {
         "checksums": check.checksums, "lintian": check.lintian, "rpm": check.rpm, "image": check.image, "formula": check.formula,

@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 from scripts import container_image
-from scripts.release import debian_package, linked, manifests, pulumi, rpm_package, statements, terraform
+from scripts.release import debian_package, linked, manifests, pulumi, pulumi_sdk, rpm_package, statements, terraform
 from scripts.release import source as sources
 from scripts.release.contents import Contents, completions, man_pages
 from scripts.release.files import compressed, sha256, tar_gz
@@ -45,10 +45,12 @@ def check(program, source):
 
 
 class Release:
-    def __init__(self, out, source, builds):
+    def __init__(self, out, source, builds, sdk=None):
         self.out = out
         self.source = source
         self.builds = builds
+        # The folder with the SDKs for Pulumi, if there is one.
+        self.sdk = sdk
         # artifact -> what of Debian is in it
         self.artifacts: dict[pathlib.Path, list[linked.Component]] = {}
         self.components: dict[str, linked.Component] = {}
@@ -77,6 +79,8 @@ class Release:
         self.make_image(list(image_parts.values()))
         self.make_provider()
         self.make_pulumi_plugin()
+        if self.sdk:
+            self.make_pulumi_sdk()
         self.make_sources()
         self.add(f"{NAME}.krew.yaml", manifests.krew(self.source.version, sums))
         self.add("fairlead.rb", manifests.homebrew(self.source.version, sums))
@@ -120,6 +124,10 @@ class Release:
             data = pulumi.archive(ROOT, build / PULUMI.path, components, self.source.time)
             self.add(pulumi.file_name(self.source.version, name), data, components)
 
+    def make_pulumi_sdk(self):
+        for name, data in pulumi_sdk.packages(ROOT, self.sdk, self.source.time).items():
+            self.add(name, data)
+
     def make_sources(self):
         archive = sources.archive(ROOT, self.source)
         self.add(f"{NAME}-{self.source.version}-source.tar.gz", compressed(archive))
@@ -159,6 +167,7 @@ def main():
     parser.add_argument("--print-version", action="store_true", help="only print the version that a release of this commit has")
     parser.add_argument("--build", action="append", default=[], metavar="ARCHITECTURE=FOLDER", help="where its binaries are")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "dist")
+    parser.add_argument("--sdk", type=pathlib.Path, metavar="FOLDER", help="the SDKs for Pulumi, made by scripts.pulumi_sdk from one of these binaries")
     parser.add_argument("--key", type=pathlib.Path, help="the secret key of minisign that signs SHA256SUMS")
     wanted = parser.parse_args()
     builds = {name: pathlib.Path(folder) for name, _, folder in (one.partition("=") for one in wanted.build)}
@@ -174,7 +183,7 @@ def main():
         return
     os.environ["SOURCE_DATE_EPOCH"] = str(source.time)
     begin(wanted.out)
-    Release(wanted.out.resolve(), source, builds).make(wanted.key)
+    Release(wanted.out.resolve(), source, builds, wanted.sdk).make(wanted.key)
 
 
 if __name__ == "__main__":

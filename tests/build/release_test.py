@@ -1,9 +1,11 @@
 """What `./dev release` makes of its binaries: the same bytes each time, packages that hold together, and what install.sh and minisign say
 about them. The binaries here are scripts that call the real one; `./dev release --check` tries those of a release."""
+import base64
 import calendar
 import functools
 import hashlib
 import http.server
+import importlib.metadata
 import io
 import json
 import os
@@ -46,6 +48,26 @@ def sources_archive(*_):
     return out.getvalue()
 
 
+def make_sdks(folder):
+    """A small one for each language, in the places where those of a release are."""
+    files = {"nodejs/bin/package.json": json.dumps({"name": "@fairlead/pulumi", "version": "1.2.3-rc.1"}), "nodejs/bin/index.js": "exports.a = 1;\n",
+             "nodejs/index.ts": "export const a = 1;\n", "python/.gitignore": "build\n", "python/README.md": "Fairlead\n",
+             "python/pulumi_fairlead/__init__.py": "A = 1\n", "python/pulumi_fairlead/py.typed": "", "python/pyproject.toml": """[project]
+name = "pulumi_fairlead"
+description = "Objects"
+dependencies = ["pulumi>=3.142.0,<4.0.0"]
+readme = "README.md"
+requires-python = ">=3.9"
+version = "1.2.3rc1"
+[project.license]
+text = "Apache-2.0"
+"""}
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
 def make(folder, key=None):
     """A release in `folder`/dist, of two architectures."""
     builds = {}
@@ -64,7 +86,7 @@ def make(folder, key=None):
     with mock.patch.object(linked, "components", lambda *_: COMPONENTS), mock.patch.object(sources, "archive", sources_archive), \
             mock.patch.object(sources, "notes", lambda *_: "notes\n"), mock.patch.object(main, "check", lambda *_: "clang 19"), \
             mock.patch("sys.stderr", io.StringIO()), mock.patch("sys.stdout", io.StringIO()):
-        main.Release(out, source, builds).make(key)
+        main.Release(out, source, builds, make_sdks(folder / "sdk")).make(key)
     return out
 
 
@@ -95,7 +117,8 @@ class Release(unittest.TestCase):
                  "fairlead-1.2.3-rc.1-source.tar.gz", "fairlead-1.2.3~rc.1-1.aarch64.rpm", "fairlead-1.2.3~rc.1-1.x86_64.rpm",
                  "fairlead-gate-1.2.3-rc.1.tgz", "fairlead-webhook-1.2.3-rc.1.tgz", "fairlead.krew.yaml", "fairlead.rb", "fairlead_1.2.3~rc.1_amd64.deb",
                  "fairlead_1.2.3~rc.1_arm64.deb", "install.sh", *(f"terraform-provider-fairlead_1.2.3-rc.1_{rest}" for rest in PROVIDER),
-                 *(self.plugin_file(architecture).name for architecture in ARCHITECTURES)]
+                 *(self.plugin_file(architecture).name for architecture in ARCHITECTURES),
+                 "fairlead-pulumi-1.2.3-rc.1.tgz", "pulumi_fairlead-1.2.3rc1.tar.gz", "pulumi_fairlead-1.2.3rc1-py3-none-any.whl"]
         self.assertEqual(self.names(), sorted([*plain, *(f"{name}.spdx.json" for name in plain), "SHA256SUMS", "SHA256SUMS.minisig",
                                                "fairlead-1.2.3-rc.1.intoto.json"]))
 
@@ -188,6 +211,28 @@ class Release(unittest.TestCase):
             self.assertTrue({"LICENSE", "licences/openssl.copyright"} <= set(entries))
             program = entries["pulumi-resource-fairlead"]
             self.assertEqual((program.mode, program.mtime, program.uname), (0o755, self.source.time, "root"))
+
+    def test_the_sdk_as_npm_takes_it(self):
+        with tarfile.open(self.dist / "fairlead-pulumi-1.2.3-rc.1.tgz") as archive:
+            files = {entry.name for entry in archive.getmembers() if entry.isfile()}
+        self.assertEqual(files, {"package/package.json", "package/index.js", "package/LICENSE"})
+
+    def test_the_sdk_as_pip_installs_it(self):
+        folder = self.folder / "site"
+        with zipfile.ZipFile(self.dist / "pulumi_fairlead-1.2.3rc1-py3-none-any.whl") as archive:
+            archive.extractall(folder)
+        # RECORD has all files, with their checksums; metadata is what importlib finds.
+        found, = importlib.metadata.distributions(path=[str(folder)])
+        self.assertEqual((found.name, found.version, found.requires), ("pulumi_fairlead", "1.2.3rc1", ["pulumi>=3.142.0,<4.0.0"]))
+        self.assertEqual(sorted(map(str, found.files)), sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()))
+        for file in found.files:
+            if file.hash:
+                made = base64.urlsafe_b64encode(hashlib.sha256(file.read_binary()).digest()).rstrip(b"=").decode()
+                self.assertEqual((file.hash.mode, file.hash.value, file.size), ("sha256", made, len(file.read_binary())))
+        self.assertEqual(found.metadata["License"], "Apache-2.0")
+        with tarfile.open(self.dist / "pulumi_fairlead-1.2.3rc1.tar.gz") as archive:
+            self.assertIn("pulumi_fairlead-1.2.3rc1/PKG-INFO", archive.getnames())
+            self.assertNotIn("pulumi_fairlead-1.2.3rc1/.gitignore", archive.getnames())
 
     def digest(self, name):
         return hashlib.sha256((self.dist / name).read_bytes()).hexdigest()
