@@ -1,4 +1,5 @@
 // Gates every Kubernetes resource of a program. This file is not generated: the generator puts it into the package.
+import { AsyncResource } from "async_hooks";
 import * as pulumi from "@pulumi/pulumi";
 import { getGuards, GetGuardsResult } from "./getGuards";
 import { getWebhook } from "./getWebhook";
@@ -26,6 +27,11 @@ interface Declared {
     needs: Set<pulumi.Resource>;
 }
 
+// Components that make their children in the program, when they have read the manifests of a chart or a file.
+const collections = /^kubernetes:(helm\.sh\/v[23]:Chart|yaml:Config(File|Group)|kustomize:Directory)$/;
+
+const hookRetries = 5;
+
 // A turn of the event loop: whatever the program can do by itself is done by then.
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -51,7 +57,7 @@ async function known(value: any): Promise<any> {
     return Object.fromEntries(members.filter(([, one]) => one !== undefined));
 }
 
-async function manifestOf({ name, props }: Declared): Promise<any> {
+async function manifestOf({ name, props }: { name: string; props: pulumi.Inputs }): Promise<any> {
     const { status, data, stringData, binaryData, ...rest } = props;
     const manifest = await known(rest);
     // Where the provider of Kubernetes makes the name, any name will do to tell objects apart.
@@ -70,13 +76,21 @@ function addResources(value: any, found: Set<pulumi.Resource>) {
 
 const childrenOf = (resource: any): Iterable<pulumi.Resource> => resource.__childResources ?? [];
 
+// Waits until a component has made the children that it reads somewhere.
+async function readWhole(component: pulumi.Resource): Promise<void> {
+    const { resources } = component as any;
+    if (isOutput(resources)) await (resources as any).promise();
+}
+
 // Waits until what is named in dependsOn is there.
 async function created(dependsOn: any): Promise<void> {
     const value = await (isOutput(dependsOn) ? (dependsOn as any).promise() : dependsOn);
     if (Array.isArray(value)) await Promise.all(value.map(created));
     if (!pulumi.Resource.isInstance(value)) return;
     await (value.urn as any).promise();
-    if (pulumi.ComponentResource.isInstance(value)) await Promise.all(Array.from(childrenOf(value), created));
+    if (!pulumi.ComponentResource.isInstance(value)) return;
+    await readWhole(value);
+    await Promise.all(Array.from(childrenOf(value), created));
 }
 
 interface Round {
@@ -86,27 +100,45 @@ interface Round {
 }
 
 class Gate {
+    // How many a stack has: a process may run several programs, one after the other.
+    private static readonly counts = new WeakMap<pulumi.Resource, number>();
+    private readonly hooks: pulumi.ResourceHookBinding | undefined;
     private readonly declared: Declared[] = [];
+    private readonly collections: pulumi.Resource[] = [];
     private readonly needs = new Map<pulumi.Resource, Set<pulumi.Resource>>();
     private readonly waits = new Map<pulumi.Resource, Wait>();
     private readonly answers = new Map<string, Promise<void>>();
     private round: Promise<Round> | undefined;
 
-    constructor(private readonly args: GateArgs) {}
+    constructor(private readonly args: GateArgs) {
+        // Pulumi 3.218 and newer. Mocks of a program's tests have none.
+        const { getStackResource, getStore } = require("@pulumi/pulumi/runtime/state");
+        if (!getStore().supportsErrorHooks || !(pulumi.runtime.getMonitor() as any)?.registerErrorHook) return;
+        const stack = getStackResource();
+        const count = (Gate.counts.get(stack) ?? 0) + 1;
+        Gate.counts.set(stack, count);
+        const name = count === 1 ? "fairlead-gate" : `fairlead-gate-${count}`;
+        // Pulumi calls it from outside of the program, whose settings belong to its asynchronous context.
+        this.hooks = { onError: [new pulumi.ErrorHook(name, AsyncResource.bind((failed: pulumi.ErrorHookArgs) => this.mayWork(failed)))] };
+    }
 
     transform({ type, name, props, opts, resource }: pulumi.ResourceTransformationArgs): pulumi.ResourceTransformationResult | undefined {
+        const needs = new Set<pulumi.Resource>();
+        addResources([props, opts.dependsOn], needs);
+        this.needs.set(resource, needs);
+        if (collections.test(type)) this.collections.push(resource);
         const isObject = type.startsWith("kubernetes:") && typeof props?.apiVersion === "string" && typeof props?.kind === "string";
         if (!isObject || (opts as pulumi.CustomResourceOptions).id || opts.urn || /(List|Patch)$/.test(type)) return undefined;
-        const one: Declared = { name, props, resource, needs: new Set() };
-        addResources([props, opts.dependsOn], one.needs);
+        const one: Declared = { name, props, resource, needs };
         this.declared.push(one);
-        this.needs.set(resource, one.needs);
-        return { props, opts: pulumi.mergeOptions(opts, { dependsOn: this.guardsOf(one, opts.dependsOn) }) };
+        return { props, opts: pulumi.mergeOptions(opts, { dependsOn: this.guardsOf(one, opts.dependsOn), hooks: this.hooks }) };
     }
 
     // What the resource has to wait for. Waits itself for webhooks that are in the cluster only.
     private async guardsOf(one: Declared, dependsOn: unknown): Promise<pulumi.Resource[]> {
         await created(dependsOn);
+        // Pulumi reports a chart that cannot be read.
+        await Promise.allSettled(this.collections.filter((other) => !this.needsIt(other, one.resource)).map(readWhole));
         this.round ??= turn().then(turn).then(() => this.ask());
         const { declared, guards } = await this.round;
         const position = declared.indexOf(one);
@@ -189,10 +221,33 @@ class Gate {
         let answer = this.answers.get(key);
         if (answer) return answer;
         // Without a webhook that fails open, the program works, too.
-        const patience = failsOpen ? { required: false } : { required: true, timeout: this.args.timeout ?? "3m" };
-        answer = getWebhook({ name: configuration, webhook, ...patience }, { provider: this.args.provider }).then(() => undefined);
+        answer = this.proved(configuration, webhook, !failsOpen);
         this.answers.set(key, answer);
         return answer;
+    }
+
+    private async proved(configuration: string, webhook: string, required: boolean): Promise<void> {
+        const patience = required ? { required, timeout: this.args.timeout ?? "3m" } : { required };
+        await getWebhook({ name: configuration, webhook, ...patience }, { provider: this.args.provider });
+    }
+
+    // The last net: a webhook that nobody could know of was not there, or is down. Answers after it works again. The hook holds
+    // one of Pulumi's workers, so it is no place to wait in for what can be waited for elsewhere.
+    private async mayWork({ name, errors, newInputs }: pulumi.ErrorHookArgs): Promise<boolean> {
+        const webhook = /failed calling webhook \\?"([^"\\]+)/.exec(errors[0])?.[1];
+        if (!webhook || !newInputs || pulumi.runtime.isDryRun() || errors.length > hookRetries) return false;
+        try {
+            const manifest = await manifestOf({ name, props: newInputs });
+            const { guards } = await getGuards({ manifests: [manifest] }, { provider: this.args.provider });
+            const guard = guards.find((one) => one.webhook === webhook);
+            if (!guard) return false;
+            await pulumi.log.info(`${name} waits for webhook ${webhook}`, undefined, undefined, true);
+            await this.proved(guard.configuration, webhook, true);
+            return true;
+        } catch {
+            // What the API server said of the object tells more.
+            return false;
+        }
     }
 }
 

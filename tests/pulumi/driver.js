@@ -2,8 +2,8 @@
 //
 //   {"verb": "up", "folder": "…", "resources": [{"type": "KubeObject", "name": "a", "args": {…}, "options": {…}}]}
 //
-// "live": true shows what pulumi prints at once, on standard error. "gate": {…} calls gate() first. A type with dots is a class of @pulumi/kubernetes: "apps.v1.Deployment".
-// Inside of args, {"$ref": "a.objectRef"} is an output of an earlier resource and {"$secret": …} a secret. What a resource
+// "live": true shows what pulumi prints at once, on standard error. "gate": {…} calls gate() first.
+// A type with dots is a class of @pulumi/kubernetes: "apps.v1.Deployment". Inside of args, {"$ref": "a.objectRef"} is an output of an earlier resource and {"$secret": …} a secret. What a resource
 // names in "exports" is an output of the stack, "a.revision".
 "use strict";
 const fs = require("fs");
@@ -18,8 +18,7 @@ function valueOf(json, made) {
     if (json === null || typeof json !== "object") return json;
     if ("$secret" in json) return pulumi.secret(json.$secret);
     if ("$ref" in json) {
-        const [name, property] = json.$ref.split(".");
-        return made[name][property];
+        return json.$ref.split(".").reduce((from, property) => from[property], made);
     }
     return Object.fromEntries(Object.entries(json).map(([key, one]) => [key, valueOf(one, made)]));
 }

@@ -1,12 +1,10 @@
-"""Runs of pulumi that are interrupted or killed while a resource waits, on the sandbox. on_pulumi.py says what they need."""
-import json
+"""Runs of pulumi that are interrupted or killed while a resource waits, on the sandbox and on a real cluster. on_pulumi.py says what they need."""
 import os
 import pathlib
 import signal
-import subprocess
 
 from tests.manifests import config_map
-from tests.pulumi.on_pulumi import HERE, OnPulumi
+from tests.pulumi.on_pulumi import IN_NODE, OnCluster, OnPulumi, Programs
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -25,25 +23,12 @@ def child_of(process):
     return int(text)
 
 
-class InterruptTest(OnPulumi):
-    driver = ["node", str(HERE / "driver.js")]
+class Interrupts(Programs):
+    driver = IN_NODE
 
     def end_an_up(self, sent):
         """What is told of an `up` that gets this signal while the wait waits."""
-        with subprocess.Popen(self.driver, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              env=self.env, cwd=self.folder) as driver:
-            self.addCleanup(driver.kill)
-            driver.stdin.write(self.request("up", program(), live=True))
-            driver.stdin.close()
-            driver.stdin = None
-            for line in driver.stderr:
-                if "ConfigMap default/b" in line:
-                    break
-            os.kill(child_of(driver), sent)
-            out, _ = driver.communicate(timeout=60)
-        told = json.loads(out)
-        self.assertFalse(told["ok"])
-        return told
+        return self.when_it_says("ConfigMap default/b", lambda driver: os.kill(child_of(driver), sent), "up", *program(), ok=False)
 
     def go_on(self):
         self.assertEqual(self.get(f"{CONFIG_MAPS}/a")[0], 200)
@@ -63,3 +48,14 @@ class InterruptTest(OnPulumi):
         self.assertIn("pulumi cancel", self.pulumi("up", *program(), ok=False)["error"])
         self.pulumi("cancel")
         self.go_on()
+
+
+class InterruptTest(Interrupts, OnPulumi):
+    pass
+
+
+class InterruptOnClusterTest(Interrupts, OnCluster):
+    pass
+
+
+del Interrupts

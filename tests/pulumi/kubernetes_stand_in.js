@@ -5,12 +5,14 @@
 "use strict";
 const fs = require("fs");
 const https = require("https");
+const path = require("path");
 const grpc = require("@grpc/grpc-js");
 const proto = require("@pulumi/pulumi/proto/provider_pb");
 const plugin = require("@pulumi/pulumi/proto/plugin_pb");
 const services = require("@pulumi/pulumi/proto/provider_grpc_pb");
 const { Empty } = require("google-protobuf/google/protobuf/empty_pb");
 const { Struct } = require("google-protobuf/google/protobuf/struct_pb");
+const yaml = require("js-yaml");
 
 const config = JSON.parse(fs.readFileSync(process.env.KUBECONFIG, "utf8"));
 const { cluster } = config.clusters[0];
@@ -50,11 +52,17 @@ async function pathOf({ apiVersion, kind, metadata }) {
 // Of the requests, the first answer that is not "not found"; the last one after five attempts.
 async function create(object) {
     for (let attempt = 0; ; ++attempt) {
-        const path = await pathOf(object);
-        const answer = path ? await request("POST", path, object) : { code: 404, body: { message: `no matches for kind "${object.kind}"` } };
+        const place = await pathOf(object);
+        const answer = place ? await request("POST", place, object) : { code: 404, body: { message: `no matches for kind "${object.kind}"` } };
         if (answer.code !== 404 || attempt === 5) return answer;
         await pause(2 ** attempt);
     }
+}
+
+// The templates of a chart that has no values.
+function template({ path: chart }) {
+    const folder = path.join(chart, "templates");
+    return fs.readdirSync(folder).flatMap((name) => yaml.loadAll(fs.readFileSync(path.join(folder, name), "utf8")));
 }
 
 const methods = {
@@ -68,6 +76,11 @@ const methods = {
         const isSame = JSON.stringify(asked.getOldInputs().toJavaScript()) === JSON.stringify(asked.getNews().toJavaScript());
         const { DIFF_NONE, DIFF_SOME } = proto.DiffResponse.DiffChanges;
         return new proto.DiffResponse().setChanges(isSame ? DIFF_NONE : DIFF_SOME).setReplacesList(isSame ? [] : ["metadata"]);
+    },
+    invoke: async (asked) => {
+        if (asked.getTok() !== "kubernetes:helm:template") throw new Error(`there is no ${asked.getTok()} here`);
+        const result = template(JSON.parse(asked.getArgs().toJavaScript().jsonOpts));
+        return new proto.InvokeResponse().setReturn(Struct.fromJavaScript({ result }));
     },
     create: async (asked) => {
         if (asked.getPreview()) return new proto.CreateResponse().setProperties(asked.getProperties());

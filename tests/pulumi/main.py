@@ -48,6 +48,9 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev pulumi", description="The real pulumi with the provider and its SDKs.")
     parser.add_argument("tests", nargs="*", metavar="TEST", help="part of a test's name, such as NodeTest or drift; all if none")
     parser.add_argument("--sdk", action="store_true", help="only make the SDKs, in build/sdk")
+    parser.add_argument("--kubernetes", type=pathlib.Path, metavar="PLUGIN",
+                        help="a pulumi-resource-kubernetes for the programs that use it, instead of what stands in for it")
+    parser.add_argument("--cluster", action="store_true", help="also the stories on a real cluster, which ./dev starts for them")
     options = parser.parse_args()
     make_sdks(PROVIDERS / "pulumi-resource-fairlead", SDK)
     if options.sdk:
@@ -57,8 +60,10 @@ def main():
     # pulumi takes the provider from PATH.
     os.environ.update(PATH=f"{tools}:{PROVIDERS}:{os.environ['PATH']}", NODE_PATH=str(CACHE / "node_modules"),
                       FAIRLEAD_SDK=str(SDK / "nodejs" / "bin"), FAIRLEAD_PULUMI_PYTHON=str(make_python()))
+    stand_in = ROOT / "tests" / "pulumi" / "kubernetes_stand_in.js"
+    os.environ["FAIRLEAD_PULUMI_KUBERNETES"] = str((options.kubernetes or stand_in).resolve())
     patterns = [argument for one in options.tests for argument in ("-k", one)]
-    modules = [f"tests.pulumi.{name}_test" for name in ("pulumi", "gate", "interrupt")]
+    modules = [f"tests.pulumi.{name}_test" for name in ("pulumi", "gate", "interrupt", "seed")]
     unittest.main(None, argv=["./dev pulumi", "-v", *patterns, *modules])
 
 

@@ -1,10 +1,9 @@
-"""The real pulumi with the provider and its SDKs, on the sandbox: the same stories in Node.js and in Python."""
+"""The real pulumi with the provider and its SDKs, on the sandbox and on a real cluster: the same stories in Node.js and in Python."""
 import json
-import os
 import unittest
 
 from tests.manifests import behind_a_webhook, config_map, job
-from tests.pulumi.on_pulumi import HERE, OnPulumi
+from tests.pulumi.on_pulumi import IN_NODE, IN_PYTHON, OnCluster, OnPulumi, Programs
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -13,8 +12,8 @@ def an_object(name, manifest, **more):
     return {"type": "KubeObject", "name": name, "args": {"manifest": manifest, **more.pop("args", {})}, **more}
 
 
-class Stories(OnPulumi):
-    """One test per story; the classes below say in which language."""
+class Stories(Programs):
+    """One test per story; the classes below say in which language, and where."""
 
     def test_an_object_from_preview_to_destroy(self):
         first = an_object("a", config_map("a", level="low"), exports=["revision", "objectRef"])
@@ -94,6 +93,10 @@ class Stories(OnPulumi):
         self.assertEqual(read["outputs"]["f"]["object"]["data"], {"level": "high"})
         self.assert_changes(self.pulumi("destroy", *program("high")), delete=3)
 
+
+class SandboxStories(Stories, OnPulumi):
+    """What needs pods that the sandbox plays."""
+
     def test_objects_behind_a_webhook_come_at_the_first_attempt(self):
         objects = [an_object(f"object-{index}", manifest) for index, manifest in enumerate(behind_a_webhook())]
         for _ in range(3):
@@ -114,15 +117,23 @@ class Stories(OnPulumi):
         self.assertEqual(self.get(f"{CONFIG_MAPS}/first")[0], 404)
 
 
-class NodeTest(Stories):
-    driver = ["node", str(HERE / "driver.js")]
+class NodeTest(SandboxStories):
+    driver = IN_NODE
 
 
-class PythonTest(Stories):
-    driver = [os.environ["FAIRLEAD_PULUMI_PYTHON"], str(HERE / "driver.py")]
+class PythonTest(SandboxStories):
+    driver = IN_PYTHON
 
 
-del Stories
+class NodeOnClusterTest(Stories, OnCluster):
+    driver = IN_NODE
+
+
+class PythonOnClusterTest(Stories, OnCluster):
+    driver = IN_PYTHON
+
+
+del Stories, SandboxStories
 
 
 if __name__ == "__main__":
