@@ -22,6 +22,20 @@ IN_NODE = ["node", str(HERE / "driver.js")]
 IN_PYTHON = [os.environ["FAIRLEAD_PULUMI_PYTHON"], str(HERE / "driver.py")]
 
 
+class Api:
+    """A connection per request: a server ends those that are idle while pulumi takes its time."""
+
+    def __init__(self, config):
+        self.config = config
+
+    def request(self, *arguments):
+        one = Connection(self.config)
+        try:
+            return one.request(*arguments)
+        finally:
+            one.connection.close()
+
+
 class Programs(unittest.TestCase):
     """Each test has a folder and a state of its own. `driver` is the command that runs a program."""
     driver: list[str] = []
@@ -37,8 +51,7 @@ class Programs(unittest.TestCase):
         self.env.update(PULUMI_BACKEND_URL=f"file://{self.folder}/state", PULUMI_CONFIG_PASSPHRASE="x", PULUMI_SKIP_UPDATE_CHECK="true",
                         PULUMI_HOME=str(self.folder / "home"), PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION="true",
                         PATH=f"{self.folder}/plugins:{os.environ['PATH']}")
-        self.api = Connection(json.loads((self.folder / "kubeconfig").read_text()))
-        self.addCleanup(self.api.connection.close)
+        self.api = Api(json.loads((self.folder / "kubeconfig").read_text()))
 
     def request(self, verb, resources, **more):
         return json.dumps({"verb": verb, "folder": str(self.folder / "program"), "resources": resources, **more})
