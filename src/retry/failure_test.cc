@@ -189,6 +189,20 @@ TEST(FailureTest, TerraformsKubectlProviderAsItRan) {
                 "- kind Berth.v1.demo.example.com: the cluster does not serve kind Berth of demo.example.com/v1\n");
 }
 
+// Providers hashicorp/kubernetes and hashicorp/helm, built from their main branches of August and June 2026, under
+// Terraform 1.11.4.
+TEST(FailureTest, TerraformsKubernetesProviderAsItRan) {
+  EXPECT_EQ(shown(captured("terraform_kubernetes")),
+            std::string(kOperator) +
+                "- kind Berth.demo.example.com: the cluster does not serve kind Berth of demo.example.com\n");
+}
+
+TEST(FailureTest, TerraformsHelmProviderAsItRan) {
+  EXPECT_EQ(shown(captured("terraform_helm")), kOperator);
+  // With -no-color there are no boxes, and lines are broken all the same.
+  EXPECT_EQ(shown(captured("terraform_helm_plain")), kOperator);
+}
+
 TEST(FailureTest, Pulumi) {
   EXPECT_EQ(shown(R"(Diagnostics:
   kubernetes:cert-manager.io:ClusterIssuer (cert-manager/letsencrypt-prod):

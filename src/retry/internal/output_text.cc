@@ -46,19 +46,30 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// Whether Terraform broke a line of a diagnostic before `next`: without colours there is no box, and lines are full.
+bool is_broken(std::string_view line, std::string_view next) {
+  constexpr size_t kWidth = 77;
+  if (line.empty() || line.size() > kWidth || next.empty() || next.front() == ' ') return false;
+  return line.size() + 1 + next.substr(0, next.find(' ')).size() > kWidth;
+}
+
 }  // namespace
 
 std::string unwrapped(std::string_view output) {
   std::string plain = without_escapes(output), text;
   text.reserve(plain.size());
   bool is_open = false;  // the last line was one of a box, and may go on
+  bool is_diagnostic = false;
+  std::string_view last;
   for (std::string_view rest = plain; !rest.empty();) {
     size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = trimmed(rest.substr(0, end));
+    std::string_view whole = rest.substr(0, end), line = trimmed(whole);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     bool is_boxed = line.starts_with(kBar);
     if (is_boxed) line = trimmed(line.substr(kBar.size()));
-    bool goes_on = is_boxed && is_open && !line.empty();
+    is_diagnostic = is_diagnostic || whole.starts_with("Error: ");
+    bool goes_on = is_boxed ? is_open && !line.empty() : is_diagnostic && is_broken(last, whole);
+    last = whole;
     if (!text.empty()) text += goes_on ? ' ' : '\n';
     text += line;
     is_open = is_boxed && !line.empty();

@@ -6,8 +6,8 @@
 
 namespace fairlead::retry {
 
-// Removes escape sequences of terminals and the backslashes of quoted quotes, joins lines that stand in a box (as
-// Terraform draws it, which breaks them at any space), and ends lines with \n alone.
+// Removes escape sequences of terminals and the backslashes of quoted quotes, joins lines that Terraform has broken (at
+// any space: in the boxes that it draws, and without colours below "Error: "), and ends lines with \n alone.
 std::string unwrapped(std::string_view output);
 
 }  // namespace fairlead::retry
